@@ -9,7 +9,7 @@ export type ExpectedFile = { bytes: number; sha256: string }
 
 /**
  * Writes a new file, and checks its size and SHA-256. If the size or the hash is wrong, throws an
- * Error whose message is the predicate of a sentence, such as "ended after 5 of 9 bytes".
+ * Error whose message follows the name of a file, such as "ended after 5 of 9 bytes".
  */
 export async function writeVerifiedFile(
   source: AsyncIterable<Uint8Array>,

@@ -246,7 +246,8 @@ function late(ms: number): Error {
 }
 
 /**
- * Describes an error of a download as the predicate of a sentence. For an error of fetch(), uses
+ * Describes an error of a download in words that follow the name of a file, such as "ended after 5
+ * of 9 bytes". For an error of fetch(), uses
  * the error's `cause`, because only the cause contains the reason.
  */
 function describe(error: unknown): string {

@@ -39,7 +39,7 @@ const measured = z.object({
 /** Path of a file to normalize, and ffmpeg's options for the codec of its audio. */
 type Source = { path: string; codec: string }
 
-/** Measures normalizations, and compares each with three runs of ffmpeg alone. */
+/** Measures jobs that normalize loudness, and compares the time with that of ffmpeg alone. */
 export async function benchNormalize(scope: BenchResources): Promise<BenchResult[]> {
   await ensureSetupSteps([fliteStep])
   const folder = await scope.makeFolder()

@@ -61,8 +61,8 @@ function readInto(found: HelpOption[] | undefined, line: string): void {
 }
 
 /**
- * Returns a bound of an option's range as a number. Returns an empty text if the bound is that of
- * the option's type.
+ * Returns the minimum or maximum of an option as the text of a number. Returns an empty text if it
+ * is only the limit of the option's data type, such as the largest 32-bit integer.
  */
 function bound(text: string): string {
   const value = Number(text)

@@ -60,7 +60,10 @@ function suggestValue(issue: z.core.$ZodIssue, value: unknown): string | null {
   return issue.expected === "array" ? asList(value) : asObject(value)
 }
 
-/** Minimum length of a value for spelling correction: `mkv` does not mean `mov`. */
+/**
+ * Minimum length of a value for spelling correction. Shorter values resemble each other by chance:
+ * `mkv` is no misspelled `mov`.
+ */
 const NEAR_LENGTH_MIN = 4
 
 function nearValue(values: readonly unknown[], value: unknown): string | null {

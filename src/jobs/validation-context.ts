@@ -12,7 +12,7 @@ export async function readValidationContext(env: Env): Promise<ValidationContext
   }
 }
 
-/** Returns the properties of this deployment that requests can name: the speech models. */
+/** Returns what the validation of a request needs to know of this deployment: its speech models. */
 export function readDeploymentProperties(env: Env): DeploymentProperties {
   return { speechModels: parseSpeechModels(getSettings(env)) }
 }

@@ -70,7 +70,7 @@ async function readJob(env: Env, { accountId, jobId }: JobAndAccountIds): Promis
  * file, or the file's present state after `timeoutMs`. Returns null if the account has no such
  * file. `isNew` marks a file whose id is that of its job.
  */
-export async function awaitFileEnd(
+export async function awaitFinalFileState(
   env: Env,
   { accountId, fileId, isNew = false }: { accountId: string; fileId: string; isNew?: boolean },
   timeoutMs: number | null,

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { ensureSite } from "../../scripts/site/ensure.ts"
+import { VIEWER, listPages } from "../support/site-pages.ts"
 import { makeSkipSuffix } from "../support/media/speech.ts"
 import { DESK, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
@@ -18,7 +19,6 @@ const PATHS = [
   "/docs/errors/",
   "/docs/errors/not_found",
 ]
-const VIEWER = "/docs/reference/viewer"
 
 const LOOKS = [
   { name: "desk-light", viewport: DESK, colorScheme: "light" },
@@ -76,6 +76,22 @@ describe.skipIf(LACK !== null)(`the documentation in a browser${makeSkipSuffix(L
     }
     expect(findings).toEqual([])
     expect(others).toEqual([])
+  })
+
+  it("has no finding of axe on any page, and fits its window", async () => {
+    const page = await stage.openVisit()
+    const findings: string[] = []
+    const others = listPages().filter((path) => path !== VIEWER && !PATHS.includes(path))
+    expect(others.length).toBeGreaterThan(100)
+    for (const [at, path] of others.entries()) {
+      const { viewport, colorScheme } = LOOKS[at % LOOKS.length] ?? LOOKS[0]
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+      await page.setViewportSize(viewport)
+      await page.goto(path)
+      await expectNoOverflow(page)
+      findings.push(...(await findAxeFindings(page)))
+    }
+    expect(findings).toEqual([])
   })
 
   it("finds a page by words in its text, and opens it by the keyboard", async () => {

@@ -4,8 +4,8 @@ import { D1DatabaseObject as Database } from "../../start/worker/d1/database.ts"
 // Replaces the Durable Object of a D1 database in workerd, and counts its queries.
 
 /**
- * Statement that returns the counts. This statement and statements that begin with `MARK` are not
- * counted.
+ * Statement with which the benchmark reads the counts of queries. It is not counted, and neither
+ * are statements of the benchmark itself, which begin with `MARK`.
  */
 const COUNTS = "select 'counts'"
 const MARK = "/* of the bench */"

@@ -26,7 +26,7 @@ import {
 import { chooseDatabasesForLists } from "../middleware/replica.ts"
 import { findStatesByStatus } from "../../kinds/shared-record-fields.ts"
 import { deleteFile } from "../../jobs/remove.ts"
-import { readProgress, awaitFileEnd } from "../../jobs/wait.ts"
+import { readProgress, awaitFinalFileState } from "../../jobs/wait.ts"
 import {
   findFile,
   findBundleMember,
@@ -227,7 +227,7 @@ async function find(
   waitMs: number | null,
   isNew = false,
 ): Promise<FileWithJob | null> {
-  return await awaitFileEnd(c.env, { accountId: c.get("account").id, fileId, isNew }, waitMs)
+  return await awaitFinalFileState(c.env, { accountId: c.get("account").id, fileId, isNew }, waitMs)
 }
 
 async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {

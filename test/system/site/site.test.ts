@@ -1,15 +1,11 @@
-import { readdirSync } from "node:fs"
-import { join, relative } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { SITE_FOLDER } from "../../../scripts/start/bundles.ts"
 import { ensureSite } from "../../../scripts/site/ensure.ts"
+import { VIEWER, listPages } from "../../support/site-pages.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 
 const PAGE_BYTES_MAX = 100_000
-/** Page of the API viewer, whose script is large. */
-const VIEWER = "/docs/reference/viewer"
 
 let service: TestService
 
@@ -19,15 +15,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => await service[Symbol.asyncDispose]())
-
-/** Returns the paths of all HTML pages of the site. */
-function listPages(): string[] {
-  return readdirSync(SITE_FOLDER, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".html"))
-    .map((entry) => `/${relative(SITE_FOLDER, join(entry.parentPath, entry.name))}`)
-    .map((path) => path.replace(/\.html$/, "").replace(/(^\/docs)?\/index$/, "$1/"))
-    .map((path) => (path === "/docs/" ? "/docs" : path))
-}
 
 async function get(path: string): Promise<Response> {
   return await fetch(`${service.origin}${path}`, { redirect: "manual" })

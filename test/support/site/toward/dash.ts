@@ -2,7 +2,7 @@ import { escapeHtml } from "../visit.ts"
 import type { LinkingBody } from "../way.ts"
 
 /** DASH manifests that contain a URL. */
-export const DASH_LINKING_BODIES: Record<string, LinkingBody> = {
+export const DASH_BODIES_WITH_LINK: Record<string, LinkingBody> = {
   "dash-base": mpd((to) => ({
     base: to,
     inside: '<SegmentList><SegmentURL media="clip.mp4"/></SegmentList>',

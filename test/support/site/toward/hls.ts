@@ -4,7 +4,7 @@ const SEGMENT = "#EXTINF:1.0,\n/media/hls/360p/index0.ts"
 const STREAM = "#EXT-X-STREAM-INF:BANDWIDTH=360000,RESOLUTION=640x360"
 
 /** HLS playlists that contain a URL. */
-export const HLS_LINKING_BODIES: Record<string, LinkingBody> = {
+export const HLS_BODIES_WITH_LINK: Record<string, LinkingBody> = {
   "hls-segment": playlist((to) => `${SEGMENT}\n#EXTINF:1.0,\n${to}`),
   "hls-key": playlist((to) => `#EXT-X-KEY:METHOD=AES-128,URI="${to}"\n${SEGMENT}`),
   // The segment is on this site and redirects to the URL. Only a client that follows redirects

@@ -2,7 +2,7 @@ import { escapeHtml } from "../visit.ts"
 import type { LinkingBody } from "../way.ts"
 
 /** Playlists and feeds of other formats that contain a URL. */
-export const PLAYLIST_LINKING_BODIES: Record<string, LinkingBody> = {
+export const PLAYLIST_BODIES_WITH_LINK: Record<string, LinkingBody> = {
   rss: xml((to) => {
     const item = `<item><title>A clip</title><enclosure url="${to}" type="video/mp4"/></item>`
     return `<rss version="2.0"><channel><title>Clips</title>${item}</channel></rss>`

@@ -2,7 +2,7 @@ import { escapeHtml } from "../visit.ts"
 import type { LinkingBody } from "../way.ts"
 
 /** HTML pages that contain a URL. */
-export const PAGE_LINKING_BODIES: Record<string, LinkingBody> = {
+export const PAGE_BODIES_WITH_LINK: Record<string, LinkingBody> = {
   video: html((to) => `<video src="${to}"></video>`),
   iframe: html((to) => `<iframe src="${to}"></iframe>`),
   track: html((to) => {

@@ -1,17 +1,17 @@
 import { makeTextResponse } from "../visit.ts"
 import type { SiteResponse, SiteRouteContext } from "../visit.ts"
-import { DASH_LINKING_BODIES } from "./dash.ts"
-import { HLS_LINKING_BODIES } from "./hls.ts"
-import { PLAYLIST_LINKING_BODIES } from "./lists.ts"
-import { PAGE_LINKING_BODIES } from "./pages.ts"
+import { DASH_BODIES_WITH_LINK } from "./dash.ts"
+import { HLS_BODIES_WITH_LINK } from "./hls.ts"
+import { PLAYLIST_BODIES_WITH_LINK } from "./lists.ts"
+import { PAGE_BODIES_WITH_LINK } from "./pages.ts"
 import { makeRedirectResponse } from "../redirects.ts"
 import type { LinkingBody } from "../way.ts"
 
 const ways: Record<string, LinkingBody> = {
-  ...PAGE_LINKING_BODIES,
-  ...HLS_LINKING_BODIES,
-  ...DASH_LINKING_BODIES,
-  ...PLAYLIST_LINKING_BODIES,
+  ...PAGE_BODIES_WITH_LINK,
+  ...HLS_BODIES_WITH_LINK,
+  ...DASH_BODIES_WITH_LINK,
+  ...PLAYLIST_BODIES_WITH_LINK,
 }
 
 /**
