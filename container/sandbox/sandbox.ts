@@ -92,7 +92,7 @@ export type ToolLaunch = ToolGrants & {
  * which executes the tool when the order arrives. `tool`: the tool itself, with all its libraries
  * loaded, stopped before its `main()`.
  */
-export type HeldProcessKind = "launcher" | "tool"
+export type WaitingProcessKind = "launcher" | "tool"
 
 /** Process that waits in a sandbox for the launch order of one tool. */
 export type HeldProcess = {
@@ -180,7 +180,10 @@ export function toolLaunchArgv(launch: ToolLaunch): [string, ...string[]] {
  * Returns the command line that starts a process in the sandbox for `launch`. The process then
  * waits for its launch order.
  */
-export function heldProcessArgv(launch: ToolLaunch, form: HeldProcessKind): [string, ...string[]] {
+export function heldProcessArgv(
+  launch: ToolLaunch,
+  form: WaitingProcessKind,
+): [string, ...string[]] {
   const outer = outerArgv({ ...launch, keptFd: LAUNCHER_REPORT_FD }, form)
   if (form === "tool") return [...outer, findProgram(launch.tool)]
   return [...outer, launch.taskSandbox.sandbox.launcherPath, "--wait"]
@@ -242,7 +245,10 @@ function namespacesArgv(launch: ToolLaunch): [string, ...string[]] {
  * Returns the command line that creates the namespaces of a tool, without the program to start in
  * the namespaces.
  */
-function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [string, ...string[]] {
+function outerArgv(
+  launch: ToolLaunch,
+  form: WaitingProcessKind = "launcher",
+): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
   return [
     sandbox.launcherPath,
@@ -267,7 +273,7 @@ function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [str
  * below a folder that other users may not enter, such as /root. bubblewrap and the tool run as the
  * tool's user and access files by path.
  */
-function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): string[] {
+function reachArgv(launch: ToolLaunch, form: WaitingProcessKind = "launcher"): string[] {
   if (launch.taskSandbox.uid === null) return []
   const paths = launch.access === "none" ? [] : [launch.cwd]
   return [...listPathsVisibleToTool(launch, form), ...paths].flatMap((path) => ["--reach", path])
@@ -277,7 +283,7 @@ function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): stri
  * Returns the options of bubblewrap for a root file system that contains only the paths that the
  * tool may access.
  */
-function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
+function rootArgv(launch: ToolLaunch, form: WaitingProcessKind): string[] {
   const { cwd, access } = launch
   const { links } = launch.taskSandbox.sandbox.paths
   return [
@@ -293,7 +299,7 @@ function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
 }
 
 /** Returns the paths that a tool can access besides its workspace. */
-export function listPathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): string[] {
+export function listPathsVisibleToTool(launch: ToolLaunch, form: WaitingProcessKind): string[] {
   const { paths, launcherPath, holdPath } = launch.taskSandbox.sandbox
   const starter = form === "tool" ? holdPath : launcherPath
   return removeNestedPaths([...paths.read, ...paths.loaders, starter, ...grantedPaths(launch)])

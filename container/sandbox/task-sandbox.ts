@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { log } from "../log.ts"
 import { createWarmSandbox } from "./warm/warm-sandbox.ts"
 import type { WarmTool } from "./warm/warm-sandbox.ts"
-import type { WarmSandbox, Sandbox, TaskSandbox, HeldProcessKind } from "./sandbox.ts"
+import type { WarmSandbox, Sandbox, TaskSandbox, WaitingProcessKind } from "./sandbox.ts"
 import { removeTree } from "./remove-tree.ts"
 import { findAbandonedWorkspaces, createWorkspace, isWorkspacePath } from "./workspace.ts"
 import { readdirSync, readFileSync, realpathSync } from "node:fs"
@@ -48,7 +48,7 @@ export async function createWarmTaskSandbox(
   sandbox: Sandbox,
   workDir: string,
   tools: readonly WarmTool[],
-  form: HeldProcessKind,
+  form: WaitingProcessKind,
 ): Promise<TaskSandbox & { warmSandbox: WarmSandbox }> {
   const opened = createTaskSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }

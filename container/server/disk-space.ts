@@ -20,12 +20,12 @@ export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number
 /** Disk space that the running tasks of this runner have reserved. */
 export type DiskReservationManager = {
   /**
-   * Returns the disk space for a task in addition to the running tasks, or `no room` while the task
-   * has to wait. The free space is divided equally among the idle slots of the task's pool
-   * (`slots`). With a capacity above one, an equal part is left for other pools. `used` contains
-   * the bytes that running tasks have already written, so that these bytes are not counted twice. A
-   * task that would not fit even without the running tasks first gets `no room`, so that an
-   * operator may delete other files. After a limited time, the task gets `inputBytesMax`.
+   * Returns the disk space for a new task, or `no room` while the task has to wait. The free space
+   * is divided equally among the idle slots of the task's pool (`slots`). If the runner takes more
+   * than one task, one more share is left for the other pools. `used` contains the bytes that
+   * running tasks have already written, which are not counted twice. A task that is too large even
+   * without the running tasks first gets `no room`, so that an operator can delete other files.
+   * After a time limit (`diskWaits`) the result is `inputBytesMax`, by which the task is refused.
    */
   find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): TaskDiskSpace
   /** Reserves disk space for a task until `release` is called. */

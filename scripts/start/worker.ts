@@ -196,8 +196,8 @@ function unixAddress(path: string): string {
 }
 
 /**
- * Calls the Worker's entrypoint `control`. Throws the error that the entrypoint reports, as a
- * CliError for a wrong setting.
+ * Calls the Worker's entrypoint `control`. Throws the error that the entrypoint reports. The error
+ * is a CliError if it is about a wrong setting.
  */
 async function ask(
   to: Pick<RequestOptions, "socketPath" | "path" | "signal">,

@@ -66,7 +66,7 @@ export const NEW_JOB_VERSION: JobVersionSeenByCaller = { version: "", endings: "
 export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
 
 /** Version and progress of several jobs that the dispatcher reports to waiting callers. */
-export type WatchedJobs = {
+export type WatchedJobStates = {
   version: string
   endings: string
   /** Progress of the jobs by id. Jobs without a running task are absent. */
@@ -112,7 +112,7 @@ export type DispatcherRpc = DurableObject & {
     jobIds: string[],
     seen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
-  ): Promise<WatchedJobs>
+  ): Promise<WatchedJobStates>
   /** Reports deleted files. Tasks that wait for a deleted file can never start. */
   filesGone(accountId: string, fileIds: string[]): Promise<void>
   /**

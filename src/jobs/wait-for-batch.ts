@@ -1,6 +1,6 @@
 import type { Env } from "../bindings/env.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
-import type { JobVersionsSeenByCaller, WatchedJobs } from "../bindings/rpc.ts"
+import type { JobVersionsSeenByCaller, WatchedJobStates } from "../bindings/rpc.ts"
 import type { BatchWithJobs } from "../domain/batch.ts"
 import type { Progress } from "../domain/progress.ts"
 import { sumProgressPercents } from "../scheduler/progress.ts"
@@ -30,7 +30,7 @@ export async function awaitBatchEnd(
     const found = await readBatch(env, address)
     const leftMs = until - Date.now()
     if (!found || found.batch.openJobs === 0 || leftMs <= 0) return found
-    const changes: WatchedJobs = await nextChanges(env, found, lastSeen, leftMs)
+    const changes: WatchedJobStates = await nextChanges(env, found, lastSeen, leftMs)
     lastSeen = { version: changes.version, endings: changes.endings }
   }
 }
@@ -49,7 +49,7 @@ export async function* followBatch(
   let lastSeen: JobVersionsSeenByCaller | null = null
   while (found) {
     const leftMs = Math.max(0, until - Date.now())
-    const changes: WatchedJobs = await nextChanges(env, found, lastSeen, leftMs)
+    const changes: WatchedJobStates = await nextChanges(env, found, lastSeen, leftMs)
     const isChanged: boolean = lastSeen === null || lastSeen.version !== changes.version
     if (isChanged) found = await readBatch(env, address)
     if (!found) return
@@ -65,7 +65,7 @@ async function nextChanges(
   { batch, jobs }: BatchWithJobs,
   lastSeen: JobVersionsSeenByCaller | null,
   timeoutMs: number,
-): Promise<WatchedJobs> {
+): Promise<WatchedJobStates> {
   const ids = jobs.map(({ id }) => id)
   const changes = await requestChangeFromDispatcher(
     { batch_id: batch.id },

@@ -4,7 +4,7 @@ import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import {
   claimTusPartNumber,
-  markTusUploadHasTailObjects,
+  recordTusUploadHasPartialParts,
   saveTusMultipartId,
   saveTusProgress,
 } from "../db/files/tus-uploads.ts"
@@ -248,7 +248,10 @@ export class TusWriter {
     const bytes = this.#buffer.subarray(0, this.#filledBytes)
     if (bytes.byteLength === 0) return null
     const { accountId, id } = this.#open.row
-    if (!this.#hasTails && !(await markTusUploadHasTailObjects(this.#database, id, this.#writer))) {
+    if (
+      !this.#hasTails &&
+      !(await recordTusUploadHasPartialParts(this.#database, id, this.#writer))
+    ) {
       throw new TusWriterReplacedError()
     }
     this.#hasTails = true

@@ -3,7 +3,7 @@ import { makeBoundedCache } from "../platform/bounded-cache.ts"
 import type {
   JobVersionsSeenByCaller,
   JobVersionSeenByCaller,
-  WatchedJobs,
+  WatchedJobStates,
   WatchedJobState,
 } from "../bindings/rpc.ts"
 import type { Progress } from "../domain/progress.ts"
@@ -132,7 +132,7 @@ export class ProgressTracker {
     jobIds: readonly string[],
     lastSeen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
-  ): Promise<WatchedJobs> {
+  ): Promise<WatchedJobStates> {
     const until = Date.now() + timeoutMs
     for (;;) {
       const changes = this.#changesOf(jobIds)
@@ -142,7 +142,7 @@ export class ProgressTracker {
     }
   }
 
-  #changesOf(jobIds: readonly string[]): WatchedJobs {
+  #changesOf(jobIds: readonly string[]): WatchedJobStates {
     const counts = jobIds.map((jobId) => this.#changes.get(jobId))
     const versions = counts.map((changes) => changes?.count ?? 0)
     const endings = counts.map((changes) => changes?.ending ?? 0)
@@ -213,7 +213,7 @@ function isNew(change: WatchedJobState, lastSeen: JobVersionSeenByCaller): boole
   return lastSeen.progress !== undefined && !isSameProgress(change.progress, lastSeen.progress)
 }
 
-function areNew(changes: WatchedJobs, lastSeen: JobVersionsSeenByCaller): boolean {
+function areNew(changes: WatchedJobStates, lastSeen: JobVersionsSeenByCaller): boolean {
   if (lastSeen.endings !== undefined) return changes.endings !== lastSeen.endings
   if (changes.version !== lastSeen.version) return true
   return lastSeen.percent !== undefined && lastSeen.percent !== sumProgressPercents(changes)
@@ -223,7 +223,7 @@ function areNew(changes: WatchedJobs, lastSeen: JobVersionsSeenByCaller): boolea
  * Returns the sum of the percentages of watched jobs. The sum changes with the progress of each
  * job.
  */
-export function sumProgressPercents({ progress }: Pick<WatchedJobs, "progress">): number {
+export function sumProgressPercents({ progress }: Pick<WatchedJobStates, "progress">): number {
   return progress.values().reduce((sum, { percent }) => sum + percent, 0)
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createWarmSandbox } from "../warm/warm-sandbox.ts"
 import { removeTree } from "../remove-tree.ts"
 import { createSandboxWithoutTask } from "../sandbox.ts"
-import type { Sandbox, HeldProcessKind } from "../sandbox.ts"
+import type { Sandbox, WaitingProcessKind } from "../sandbox.ts"
 import type { SandboxTier } from "./tier.ts"
 import { startToolProcess } from "../start-process.ts"
 import { createWorkspace } from "../workspace.ts"
@@ -44,7 +44,7 @@ export type SandboxTestOptions = {
    * Kind of the held processes to test. If not set, the self-test starts its tools without held
    * processes.
    */
-  heldForm?: HeldProcessKind
+  heldForm?: WaitingProcessKind
   /** Paths of other tools, for each of which a held process must become ready. */
   toolPaths?: readonly string[]
 }

@@ -4,7 +4,7 @@ import { statSync } from "node:fs"
 import { createWorkspaceMeter } from "../workspace-meter.ts"
 import { isReadableStream } from "../tool-output.ts"
 import { LAUNCHER_REPORT_FD, listPathsVisibleToTool, heldProcessArgv } from "../sandbox.ts"
-import type { ToolLaunch, HeldProcessKind, HeldProcess } from "../sandbox.ts"
+import type { ToolLaunch, WaitingProcessKind, HeldProcess } from "../sandbox.ts"
 import {
   killProcessGroup,
   killProcessGroupOnExit,
@@ -20,7 +20,7 @@ const READY_MS_MAX = 30_000
  * Starts a process that waits in a sandbox for its launch order. The launch order contains the
  * arguments and limits of the tool.
  */
-export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): HeldProcess {
+export function startHeldProcess(launch: ToolLaunch, form: WaitingProcessKind): HeldProcess {
   const { cwd, access, taskSandbox } = launch
   const { tier, limits } = taskSandbox.sandbox
   const paths = listPathsVisibleToTool(launch, form)

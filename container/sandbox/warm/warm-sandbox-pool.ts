@@ -3,7 +3,7 @@ import type { RunnerSettings } from "../../settings.ts"
 import { findProgram } from "../system-paths.ts"
 import type { WarmTool } from "./warm-sandbox.ts"
 import { prepareSandboxAttackPrograms } from "../tiers/attack-programs.ts"
-import type { WarmSandbox, Sandbox, TaskSandbox, HeldProcessKind } from "../sandbox.ts"
+import type { WarmSandbox, Sandbox, TaskSandbox, WaitingProcessKind } from "../sandbox.ts"
 import { STARTUP_SANDBOX_ATTACK_NAMES, testSandbox } from "../tiers/self-test.ts"
 import { usesNamespaces } from "../tiers/tier.ts"
 import { destroyTaskSandbox, createWarmTaskSandbox } from "../task-sandbox.ts"
@@ -15,7 +15,7 @@ import { destroyTaskSandbox, createWarmTaskSandbox } from "../task-sandbox.ts"
  */
 const REFILL_MS = { some: 250, none: 25 }
 
-type WarmChoice = { sandbox: Sandbox; form: HeldProcessKind }
+type WarmChoice = { sandbox: Sandbox; form: WaitingProcessKind }
 type PreparedSandbox = TaskSandbox & { warmSandbox: WarmSandbox }
 type ToolPool = { tools: readonly WarmTool[]; prepared: PreparedSandbox[]; target: number }
 
@@ -136,7 +136,7 @@ async function prepare(
 }
 
 /** Returns the kind of held processes that passes the self-test. Throws if both kinds fail. */
-async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<HeldProcessKind> {
+async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<WaitingProcessKind> {
   const loading = await findWarmSandboxProblem(sandbox, settings, "tool")
   if (loading === null) return "tool"
   log("warn", "places.not_loaded", { problem: loading })
@@ -152,7 +152,7 @@ async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<H
 export async function findWarmSandboxProblem(
   sandbox: Sandbox,
   { toolPaths, workDir }: Pick<RunnerSettings, "toolPaths" | "workDir">,
-  form: HeldProcessKind,
+  form: WaitingProcessKind,
 ): Promise<string | null> {
   await using programs = await prepareSandboxAttackPrograms(sandbox)
   const paths = { attackPath: programs.attack, ffmpegPath: findProgram(toolPaths.ffmpeg), workDir }

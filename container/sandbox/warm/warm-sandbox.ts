@@ -1,5 +1,5 @@
 import { statSync } from "node:fs"
-import type { FolderAccess, WarmSandbox, TaskSandbox, HeldProcessKind } from "../sandbox.ts"
+import type { FolderAccess, WarmSandbox, TaskSandbox, WaitingProcessKind } from "../sandbox.ts"
 import { startHeldProcess } from "./held-process.ts"
 
 /**
@@ -12,7 +12,7 @@ export function createWarmSandbox(
   taskSandbox: TaskSandbox,
   folder: string,
   tools: readonly WarmTool[],
-  form: HeldProcessKind,
+  form: WaitingProcessKind,
 ): WarmSandbox {
   const inode = inodeOf(folder)
   const common = { taskSandbox, cwd: folder, argv: [], timeLimitMs: 0 }

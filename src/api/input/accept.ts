@@ -181,7 +181,7 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const checked = safeParseBody(kind.request, create.body)
   const malformed = "faults" in checked ? checked.faults : []
-  const corrected = { ...create, body: correctBodyFieldNames(checked, create) }
+  const corrected = { ...create, body: replaceMisspelledBodyFields(checked, create) }
   const read = readInputReferences(c, kind, corrected)
   const { rows } = await findInputRowsAndAcceptedJob(c.get("database"), read.ids, null)
   return await validateOtherFields(c, kind, { ...corrected, read, rows }, malformed)
@@ -204,7 +204,7 @@ export async function validateOtherFields<Input extends CommonRequestFields, Usa
 }
 
 /** Returns a request body with misspelled field names replaced by the correct ones. */
-export function correctBodyFieldNames(
+export function replaceMisspelledBodyFields(
   checked: { data: object } | { corrected: unknown },
   { body }: CreateRequestBody,
 ): object {

@@ -19,7 +19,7 @@ import { JSON_KINDS } from "../../kinds/registry.ts"
 import { findNearestName } from "../../hints/nearest-name.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import type { AppContext } from "../context.ts"
-import { correctBodyFieldNames, draftJobOrFaults, validateOtherFields } from "./accept.ts"
+import { replaceMisspelledBodyFields, draftJobOrFaults, validateOtherFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { makeSchemaReference } from "../output/schema-reference.ts"
@@ -201,7 +201,8 @@ function readKindItem<Input extends CommonRequestFields, Usable>(
   body: object,
 ): BatchItem {
   const checked = safeParseBody(kind.request, body)
-  const corrected = "data" in checked ? checked.data : correctBodyFieldNames(checked, { body })
+  const corrected =
+    "data" in checked ? checked.data : replaceMisspelledBodyFields(checked, { body })
   const read = readInputReferences(c, kind, { body: corrected })
   return {
     name,

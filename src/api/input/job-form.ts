@@ -5,7 +5,10 @@ import { Problem } from "../output/problem.ts"
 
 type JobFormRules = Pick<JsonKind, "isJobForm" | "jobFormFields">
 
-/** Records in the context whether a create request has a field that only the Job form has. */
+/**
+ * Records in the context whether the body of a create request has a field that only one of its two
+ * forms has: the form of a Job, instead of that of the resource.
+ */
 export function recordJobFormUse(
   c: AppContext,
   { jobFormFields = [] }: JobFormRules,

@@ -276,8 +276,8 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
   const results = await runBatch(own, [
     own.delete(garbage).where(isBelow(garbage.prefix, makeAccountKeyPrefix(accountId))),
     own.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
-    // After this deletion, the database refuses new jobs of the account, because each job needs the
-    // account's row or its copy.
+    // After this row is deleted, the database refuses new jobs of the account, because each job
+    // references the account's row in the job's own database.
     own.delete(accounts).where(and(eq(accounts.id, accountId), isEmpty)),
     own.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)),
   ])

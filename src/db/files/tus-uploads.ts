@@ -208,7 +208,7 @@ export async function claimTusPartNumber(
  * object with bytes that do not fill a part. Returns false if another request has become the
  * writer.
  */
-export async function markTusUploadHasTailObjects(
+export async function recordTusUploadHasPartialParts(
   { sql: database }: AccountDatabase,
   id: string,
   writer: string,

@@ -27,7 +27,7 @@ import {
 import type {
   ToolLaunch,
   TaskSandbox,
-  HeldProcessKind,
+  WaitingProcessKind,
 } from "../../../container/sandbox/sandbox.ts"
 import { usesNamespaces } from "../../../container/sandbox/tiers/tier.ts"
 import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
@@ -43,7 +43,7 @@ export type Variant = {
   user: "root" | "unprivileged"
   isSupported: boolean
   /** Form of the held processes; without it, tools start cold. */
-  waits?: HeldProcessKind
+  waits?: WaitingProcessKind
 }
 
 export type ToolRun = { exitCode: number | null; signal: string | null; text: string }

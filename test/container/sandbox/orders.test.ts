@@ -10,7 +10,7 @@ import { heldProcessArgv } from "../../../container/sandbox/sandbox.ts"
 import type {
   WarmSandbox,
   TaskSandbox,
-  HeldProcessKind,
+  WaitingProcessKind,
 } from "../../../container/sandbox/sandbox.ts"
 import {
   destroyTaskSandbox,
@@ -42,7 +42,7 @@ afterEach(async () => {
 })
 
 /** Sends bytes to the held process of the reading tool; returns its output. */
-async function sendOrder(bytes: Buffer, form: HeldProcessKind) {
+async function sendOrder(bytes: Buffer, form: WaitingProcessKind) {
   const { folder } = prepared.warmSandbox
   const launch = { taskSandbox: prepared, cwd: folder, argv: [], timeLimitMs: 0, ...READER }
   const [program, ...argv] = heldProcessArgv(launch, form)

@@ -12,7 +12,7 @@ import type { ToolProcessSpec } from "../../../../container/sandbox/tool-process
 import type {
   WarmSandbox,
   TaskSandbox,
-  HeldProcessKind,
+  WaitingProcessKind,
 } from "../../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import {
@@ -80,7 +80,10 @@ async function compileState() {
 let workDir: string
 let prepared: TaskSandbox & { warmSandbox: WarmSandbox }
 
-async function prepare(form: HeldProcessKind, tools: WarmTool[] = TOOLS): Promise<typeof prepared> {
+async function prepare(
+  form: WaitingProcessKind,
+  tools: WarmTool[] = TOOLS,
+): Promise<typeof prepared> {
   const sandbox = createTierSandbox(tier ?? "none", settings)
   const made = await createWarmTaskSandbox(sandbox, workDir, tools, form)
   expect(await made.warmSandbox.ready).toBe(true)
