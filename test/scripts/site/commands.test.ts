@@ -6,7 +6,7 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync("package.json", "utf8")))
 
-// Commands of these pages change the machine or an account, so they are not run.
+// test/system/site/examples.slow.test.ts runs these commands, except those of commands-not-run.ts.
 test.each([...globSync("docs/operate/*.md"), "docs/start.md", "README.md", "CONTRIBUTING.md"])(
   "every npm command of %s exists",
   (path) => {
