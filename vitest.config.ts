@@ -9,7 +9,10 @@ import { SKIP_SLOW_TESTS_VARIABLE } from "./test/support/wide.ts"
 const TEST_TIMEOUT_MS = 120_000
 const SYSTEM_TEST_TIMEOUT_MS = 240_000
 const PATIENCE = { poll: { timeout: 60_000 } }
-/** Files of tests that run at once; two thirds of their time they wait, for processes and for timers. */
+/**
+ * Files of tests that run at once; two thirds of their time they wait, for processes and for
+ * timers.
+ */
 const FILES_AT_ONCE = 2 * availableParallelism() + 1
 
 /** Files of tests that do not run, in any project. */

@@ -24,9 +24,9 @@ const advice = isLinux
     "set ALLOW_UNSANDBOXED=1 if only you send commands and files."
 
 /**
- * Set-up step that builds the C programs of the sandbox when their sources change: the launcher, the
- * program that attacks the sandbox in the self-test, the program that measures the disk use of a
- * workspace, and the libraries that are preloaded into tools.
+ * Set-up step that builds the C programs of the sandbox when their sources change: the launcher,
+ * the program that attacks the sandbox in the self-test, the program that measures the disk use of
+ * a workspace, and the libraries that are preloaded into tools.
  */
 export const launcherStep: SetupStep = {
   name: "the sandbox's launcher",

@@ -175,7 +175,8 @@ export type JsonKind<
    */
   uploadField?: string
   /**
-   * Valid example request for the documentation. Tests replace EXAMPLE_INPUT_REFERENCE by the id of a File.
+   * Valid example request for the documentation. Tests replace EXAMPLE_INPUT_REFERENCE by the id of
+   * a File.
    */
   example: unknown
   /**

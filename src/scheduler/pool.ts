@@ -201,8 +201,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Returns the state from which `decideSlotGrants` decides, without slots whose containers could not be
-   * stopped. Slots of a plain runner have no last holder, because they keep no data of an account.
+   * Returns the state from which `decideSlotGrants` decides, without slots whose containers could
+   * not be stopped. Slots of a plain runner have no last holder, because they keep no data of an
+   * account.
    */
   #state(pool: string): PoolState {
     const settings = getSettings(this.env)

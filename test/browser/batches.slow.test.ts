@@ -83,7 +83,9 @@ describe.skipIf(LACK !== null)(`batches in a browser${makeSkipSuffix(LACK)}`, ()
   })
 })
 
-/** Notes in the page whether a progress bar moves between its beginning and its end, from now on. */
+/**
+ * Notes in the page whether a progress bar moves between its beginning and its end, from now on.
+ */
 const WATCH = `
   globalThis.moved = false
   new MutationObserver(() => {

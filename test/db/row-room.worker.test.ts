@@ -22,7 +22,9 @@ type RecordBody = {
   warnings?: object[]
 }
 
-/** Returns a request that compresses badly, with the longest metadata, in characters of three bytes. */
+/**
+ * Returns a request that compresses badly, with the longest metadata, in characters of three bytes.
+ */
 function request(length: number) {
   const pairs = Array.from({ length: 10 }, (_, at) => {
     const seed = at + 1

@@ -126,8 +126,8 @@ function findTarget(jobs: ReadonlyMap<string, AcceptedJob>, name: ChainTarget): 
 }
 
 /**
- * Makes the body of a create; null if a needed job was not accepted. `resolve` returns the reference
- * of a job by its name.
+ * Makes the body of a create; null if a needed job was not accepted. `resolve` returns the
+ * reference of a job by its name.
  */
 function makeBody(
   bed: Bed,

@@ -11,7 +11,10 @@ import { finishTranscription } from "./media/transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
-/** Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT_REFERENCE in the body. */
+/**
+ * Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT_REFERENCE in the
+ * body.
+ */
 export type PathParameters = Record<string, string>
 
 /** Returns the query of an operation's example request. */

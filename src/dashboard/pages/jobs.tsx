@@ -112,7 +112,9 @@ function refuse(
   return redirectWithMessage(c, `/jobs/${readEncodedPathId(c)}`, answer.message, "bad")
 }
 
-/** Reads from the database which jobs belong to a job, and its request, which not every record has. */
+/**
+ * Reads from the database which jobs belong to a job, and its request, which not every record has.
+ */
 async function readFromDatabase(
   c: PageContext,
 ): Promise<{ request: unknown; relations: JobRelations }> {

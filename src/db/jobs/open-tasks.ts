@@ -101,8 +101,8 @@ export async function listOpenTasks(
 }
 
 /**
- * Open tasks that read some files. `isWhole` is false if more than FILE_READING_TASKS_PER_QUERY_MAX tasks read
- * the files, so that the list is incomplete.
+ * Open tasks that read some files. `isWhole` is false if more than FILE_READING_TASKS_PER_QUERY_MAX
+ * tasks read the files, so that the list is incomplete.
  */
 export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
 

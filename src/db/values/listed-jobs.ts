@@ -6,8 +6,8 @@ import { jobs } from "../schema/jobs.ts"
 
 /** Returns the columns of a job for a list. With `none`, the columns do not include the request. */
 export function getListedJobColumns(request?: "none" | "short") {
-  // Each column has an alias of its own: D1 returns a row of a batch as an object whose keys are the
-  // names of the columns, so two columns with one name would become one.
+  // Each column has an alias of its own: D1 returns a row of a batch as an object whose keys are
+  // the names of the columns, so two columns with one name would become one.
   const columns = { ...getTableColumns(jobs), endedTasks: sql<null>`null`.as("ended_tasks") }
   return request === "none" ? { ...columns, request: sql<unknown>`null`.as("request") } : columns
 }

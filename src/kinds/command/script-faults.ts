@@ -146,8 +146,8 @@ function refusals(
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): CommandRefusal[] {
   const { inputs, guessed, outputs } = names
-  // Replaces an undeclared key by the key as a file name, so that only findFileKeyFaults reports the
-  // key.
+  // Replaces an undeclared key by the key as a file name, so that only findFileKeyFaults reports
+  // the key.
   const argv = replaceFileKeysByNames(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })

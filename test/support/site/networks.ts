@@ -30,9 +30,9 @@ export async function canCreateNetworks(): Promise<boolean> {
 
 /**
  * Runs a Node.js program in its own network namespace, whose only route leads to the far network.
- * The far network has the addresses `FAR_NETWORK_ADDRESSES`. The environment variable FAR_PID is the id of
- * a process in that network. DNS queries go to 127.0.0.1, where the program must start a DNS
- * server. Returns the output of the program and removes the networks.
+ * The far network has the addresses `FAR_NETWORK_ADDRESSES`. The environment variable FAR_PID is
+ * the id of a process in that network. DNS queries go to 127.0.0.1, where the program must start a
+ * DNS server. Returns the output of the program and removes the networks.
  */
 export async function runInNearNetwork(words: readonly string[]): Promise<string> {
   return (await runInNetworks(`exec "$0" "$@"`, [process.execPath, ...words])).stdout

@@ -134,7 +134,10 @@ describe("a block of a page in another language", () => {
   })
 })
 
-/** Returns a value with the names of types in place of its texts and numbers, and one element of each list. */
+/**
+ * Returns a value with the names of types in place of its texts and numbers, and one element of
+ * each list.
+ */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value !== "object" || value === null) return typeof value

@@ -26,15 +26,22 @@ const ids = z.looseObject({
   status: z.string().optional(),
 })
 
-/** Differences of a page from the usual: values of its placeholders, and statuses of its answers. */
+/**
+ * Differences of a page from the usual: values of its placeholders, and statuses of its answers.
+ */
 export type PageFacts = {
-  /** Values of placeholders by their texts: the id of an uploaded file, that of a job, or a text. */
+  /**
+   * Values of placeholders by their texts: the id of an uploaded file, that of a job, or a text.
+   */
   values?: Record<string, { upload: string } | { text: string } | "job">
   /** Whether commands of wrangler are run, on a local database. */
   usesWrangler?: boolean
   /** Status that the answers of a page have, if that is an error. */
   status?: number
-  /** Code before each JavaScript example, in order; `isOfLines` if each line is an example of its own. */
+  /**
+   * Code before each JavaScript example, in order; `isOfLines` if each line is an example of its
+   * own.
+   */
   scripts?: { prelude: string; isOfLines?: boolean }[]
 }
 

@@ -30,7 +30,9 @@ const CASES: [string, Call, boolean][] = [
   ["an old request", { ...genuine, now: "1614265931" }, false],
 ]
 
-/** Languages of the page: file, command, and a program around its function that prints the result. */
+/**
+ * Languages of the page: file, command, and a program around its function that prints the result.
+ */
 const LANGUAGES: Record<
   string,
   { tool: string; file: string; build?: string[]; run: string[]; wrap: (code: string) => string }
