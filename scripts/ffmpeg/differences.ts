@@ -28,7 +28,7 @@ export type FfmpegDifference = { kind: Kind; names: string[]; why: string | null
 
 /**
  * Returns the components that the ffmpeg program `has` contains and the program `lacks` does not,
- * by kind and reason.
+ * grouped by their kind (codec, filter, …) and by the reason for which they are absent.
  */
 export async function findFfmpegDifferences(
   has: string,

@@ -23,8 +23,8 @@ export type TaskMessage = {
   /** Whether the task waits for an input that is not stored yet. */
   blocked: boolean
   /**
-   * Weight of the task in the progress of its job. `jobWeightSql` is the sum of the weights of all
-   * tasks of the job.
+   * Weight of the task in the progress of its job. `sumTaskWeightsOfJobSql` is the sum of the
+   * weights of all tasks of the job.
    */
   weight: number
   jobWeight: number

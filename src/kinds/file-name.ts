@@ -32,7 +32,7 @@ export function fileNameFromUrl({ pathname }: URL): string {
  * Returns a safe file name for an S3 object. `keys` has the possible object keys of an S3 URL: the
  * path as written, then the percent-decoded path if there is one. The last key gives the name.
  */
-export function fileNameFromObjectKeys(keys: readonly string[]): string {
+export function makeFileNameFromS3ObjectKeys(keys: readonly string[]): string {
   return sanitizeFileName(keys.at(-1) ?? "")
 }
 

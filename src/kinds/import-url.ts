@@ -3,7 +3,7 @@ import { isSiteAllowed } from "../contract/urls/allowed-site.ts"
 import { isS3Url, parseS3Url } from "../contract/urls/s3-url.ts"
 import { parseUserUrl, isAllowedHost, NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
 import { describeAddressFault } from "../hints/addresses.ts"
-import { fileNameFromObjectKeys, fileNameFromUrl } from "./file-name.ts"
+import { makeFileNameFromS3ObjectKeys, fileNameFromUrl } from "./file-name.ts"
 import { isUrlOfDeployment } from "../domain/own-url.ts"
 
 export const IMPORT_URL_LENGTH_MAX = 8192
@@ -83,7 +83,7 @@ function judgePrivateUrl(url: URL, allowedHosts: readonly string[]): string | nu
 export function fileNameFromImportUrl(text: string): string {
   const object = isS3Url(text) ? parseS3Url(text) : null
   return object && "keys" in object
-    ? fileNameFromObjectKeys(object.keys)
+    ? makeFileNameFromS3ObjectKeys(object.keys)
     : fileNameFromUrl(new URL(text))
 }
 
@@ -94,5 +94,5 @@ function readObjectUrl(text: string, buckets: readonly string[]): ImportUrl | { 
     const error = `this service reads only from the buckets that its operator lists (S3_SOURCES), and "${object.bucket}" is not one of them`
     return { error }
   }
-  return { url: text, sourceUrl: text, name: fileNameFromObjectKeys(object.keys) }
+  return { url: text, sourceUrl: text, name: makeFileNameFromS3ObjectKeys(object.keys) }
 }

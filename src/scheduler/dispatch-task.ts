@@ -24,8 +24,8 @@ import type { TaskQueue } from "./queue.ts"
 import {
   isTaskBeingDispatched,
   mayRunnerHaveTask,
-  toTaskBeingPosted,
-  toRunningTask,
+  copyTaskAsPosting,
+  copyTaskAsRunning,
 } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
@@ -91,7 +91,7 @@ export async function dispatchTask(
   }
   const { fence } = claimed.task
   notes.keepClaim(taskId, claimed.snapshot)
-  queue.hold(toTaskBeingPosted(task, fence))
+  queue.hold(copyTaskAsPosting(task, fence))
   logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed, secrets), () => {
     const own = findOwn()
@@ -215,7 +215,7 @@ async function post(
       // Keeps the state of a task that already runs: a heartbeat came before this response, and the
       // lease counts from the heartbeat.
       if (isTaskBeingDispatched(posted))
-        queue.hold(toRunningTask(posted, result.accepted, Date.now()))
+        queue.hold(copyTaskAsRunning(posted, result.accepted, Date.now()))
       return "running"
     }
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX

@@ -33,8 +33,8 @@ import {
   mayRunnerHaveTask,
   isRunLost,
   toNewQueueEntry,
-  toTaskWithNewLease,
-  toRunningTask,
+  copyTaskWithNewLease,
+  copyTaskAsRunning,
 } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 import { Reconciler } from "./reconciler.ts"
@@ -88,7 +88,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const task = this.#queue.find(taskId)
     if (task && task.fence === fence && mayRunnerHaveTask(task)) {
       if (task.boot !== null && task.boot !== boot) return false
-      this.#queue.renew(toRunningTask(task, boot, Date.now()))
+      this.#queue.renew(copyTaskAsRunning(task, boot, Date.now()))
       if (task.boot === null) this.#notes.taskTaken(accountId, task)
       if (progress) this.#progress.reported({ id: taskId, jobId }, progress)
       return true
@@ -278,7 +278,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (!task || this.#dispatching.has(id)) continue
       const isLeaseOff = isClockOff || isTaskLeaseTooLong(task, now)
       if (isTaskBeingDispatched(task) || isLeaseOff)
-        this.#queue.save(toTaskWithNewLease(task, Date.now()))
+        this.#queue.save(copyTaskWithNewLease(task, Date.now()))
       if (isTaskBeingDispatched(task)) this.#dispatch(accountId, task)
       await runOrLogError("dispatcher.requeue_failed", { task_id: id }, async () => {
         await this.#requeue(accountId, id, isTaskLeaseOver)

@@ -25,7 +25,8 @@ type Hooks = {
 /**
  * Write buffer of a dispatcher. The buffer collects accepted jobs and tasks that runners have
  * started, and writes their states to D1 in batches after a short delay, so that no job waits for
- * the write. The buffer also caches the snapshots of jobs that the claims of their tasks read.
+ * the write. The buffer also caches the snapshots of jobs, because each claim of a task reads that
+ * of its job.
  */
 export class JobWriteBuffer {
   readonly #openDatabase: (accountId: string) => AccountDatabase

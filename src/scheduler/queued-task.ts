@@ -26,7 +26,7 @@ export type QueuedTask = {
   pool: string
   priority: number
   /**
-   * Weight of the task in the progress of its job. `jobWeightSql` is the sum over all tasks of the
+   * Weight of the task in the progress of its job. `sumTaskWeightsOfJobSql` is the sum over all tasks of the
    * job.
    */
   weight: number
@@ -86,7 +86,7 @@ export function toQueueEntryOfOpenTask(
  * Returns a task that got a slot. If its dispatch dies, the dispatch is repeated after the lease
  * has expired.
  */
-export function toStartingTask(
+export function copyTaskAsStarting(
   task: QueuedTask,
   { id: allocation, slot }: Pick<SlotAllocation, "id" | "slot">,
   now: number,
@@ -95,7 +95,7 @@ export function toStartingTask(
 }
 
 /** Returns a task that is claimed in D1 and is being posted to its runner. */
-export function toTaskBeingPosted(task: QueuedTask, fence: number): QueuedTask {
+export function copyTaskAsPosting(task: QueuedTask, fence: number): QueuedTask {
   return { ...task, state: "posting", fence }
 }
 
@@ -103,12 +103,12 @@ export function toTaskBeingPosted(task: QueuedTask, fence: number): QueuedTask {
  * Returns a task that a runner's process has, because the process accepted the task or sent a
  * heartbeat for the task.
  */
-export function toRunningTask(task: QueuedTask, boot: string, now: number): QueuedTask {
+export function copyTaskAsRunning(task: QueuedTask, boot: string, now: number): QueuedTask {
   return { ...task, state: "running", boot, leaseUntil: now + LEASE_DURATION_MS }
 }
 
 /** Returns the task in the same state with a new lease. */
-export function toTaskWithNewLease(task: QueuedTask, now: number): QueuedTask {
+export function copyTaskWithNewLease(task: QueuedTask, now: number): QueuedTask {
   return { ...task, leaseUntil: now + LEASE_DURATION_MS }
 }
 
@@ -116,7 +116,7 @@ export function toTaskWithNewLease(task: QueuedTask, now: number): QueuedTask {
  * Returns a task that waits again for at least `backoffMs`. Keeps the fencing token, so that a
  * later claim of the task is recognized by its higher token.
  */
-export function toTaskWithBackoff(
+export function copyTaskWithBackoff(
   task: QueuedTask,
   { backoffMs, waitsSince, now }: { backoffMs: number; waitsSince: number; now: number },
 ): QueuedTask {
@@ -127,7 +127,7 @@ export function toTaskWithBackoff(
 /**
  * Returns the task in a waiting state: `blocked` if inputs are pending (`isBlocked`), else `ready`.
  */
-export function toWaitingTask(task: QueuedTask, isBlocked: boolean): QueuedTask {
+export function copyTaskAsWaiting(task: QueuedTask, isBlocked: boolean): QueuedTask {
   return { ...task, state: isBlocked ? "blocked" : "ready" }
 }
 

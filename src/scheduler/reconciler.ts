@@ -17,10 +17,10 @@ import type { JobWriteBuffer } from "./job-write-buffer.ts"
 import type { TaskQueue } from "./queue.ts"
 import {
   toQueueEntryOfOpenTask,
-  toWaitingTask,
+  copyTaskAsWaiting,
   mayRunnerHaveTask,
   isTaskWaiting,
-  toTaskWithBackoff,
+  copyTaskWithBackoff,
 } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 import type { ScanCursors } from "./scan-cursors.ts"
@@ -247,10 +247,10 @@ export class Reconciler {
 function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
   if (mayRunnerHaveTask(queued) && queued.fence === task.fence) {
     const waitsSince = task.requeuedAt ?? queued.waitsSince
-    return toTaskWithBackoff(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
+    return copyTaskWithBackoff(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
   }
   if (!isTaskWaiting(queued)) return queued
   // Takes the pool from D1, because the choice of a pool with enough disk may need the size of a
   // stored input.
-  return toWaitingTask({ ...queued, pool: task.pool }, task.inputs === "pending")
+  return copyTaskAsWaiting({ ...queued, pool: task.pool }, task.inputs === "pending")
 }

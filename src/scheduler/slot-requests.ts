@@ -10,7 +10,7 @@ import { POOLS } from "../bindings/pools.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { findAssignedPlan } from "../db/jobs/tasks.ts"
 import type { TaskQueue } from "./queue.ts"
-import { toStartingTask } from "./queued-task.ts"
+import { copyTaskAsStarting } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 const READY_MAX = 100
@@ -217,7 +217,7 @@ export class SlotRequests {
       const offer = offers[index]
       if (!offer) return []
       requests.used.add(offer.id)
-      const starting = toStartingTask(task, offer, now)
+      const starting = copyTaskAsStarting(task, offer, now)
       this.#queue.save(starting)
       return [starting]
     })

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { runAsInvocation } from "../../scripts/start/worker/d1-limits.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { dispatchTask } from "../../src/scheduler/dispatch-task.ts"
-import { toNewQueueEntry, toStartingTask } from "../../src/scheduler/queued-task.ts"
+import { toNewQueueEntry, copyTaskAsStarting } from "../../src/scheduler/queued-task.ts"
 import type { RunnerAnswer } from "../../src/bindings/rpc.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { createJob } from "../support/db/create-job.ts"
@@ -45,7 +45,7 @@ describe("a task for a container", () => {
       const queue = new TaskQueue(storage.sql)
       const planned = { id: taskId, jobId, pool: "media", priority: 50, weight: 1, jobWeight: 1 }
       const made = toNewQueueEntry({ ...planned, blocked: false, createdAt: Date.now() })
-      const task = toStartingTask(made, { id: 7, slot: "media-0" }, Date.now())
+      const task = copyTaskAsStarting(made, { id: 7, slot: "media-0" }, Date.now())
       queue.add([task])
       return work(queue, task)
     })

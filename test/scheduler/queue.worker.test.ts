@@ -5,9 +5,9 @@ import { HEARTBEAT_INTERVAL_MS } from "../../src/contract/protocol.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import {
   toNewQueueEntry,
-  toTaskBeingPosted,
-  toRunningTask,
-  toStartingTask,
+  copyTaskAsPosting,
+  copyTaskAsRunning,
+  copyTaskAsStarting,
 } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
 import { countStorageRowsWritten, sumWrittenRows } from "../support/db/counted-rows.ts"
@@ -23,17 +23,17 @@ const message = { ...planned, blocked: false, createdAt: 0 }
 it("a posted task is in memory only, and starts again after a restart", async () => {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(
+    const starting = copyTaskAsStarting(
       toNewQueueEntry(message),
       { id: 7, slot: "media-0" },
       Date.now(),
     )
     queue.add([starting])
-    queue.hold(toTaskBeingPosted(starting, 3))
+    queue.hold(copyTaskAsPosting(starting, 3))
     expect(queue.underWay()).toMatchObject([{ state: "posting", fence: 3, allocation: 7 }])
     const afterRestart = new TaskQueue(storage.sql)
     expect(afterRestart.find("t")).toMatchObject({ state: "starting", fence: null, allocation: 7 })
-    queue.save(toRunningTask(toTaskBeingPosted(starting, 3), "boot", Date.now()))
+    queue.save(copyTaskAsRunning(copyTaskAsPosting(starting, 3), "boot", Date.now()))
     expect(queue.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
     expect(afterRestart.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
   })
@@ -45,13 +45,13 @@ async function withTakenTask(
 ): Promise<void> {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(
+    const starting = copyTaskAsStarting(
       toNewQueueEntry(message),
       { id: 7, slot: "media-0" },
       Date.now(),
     )
     queue.add([starting])
-    const taken = toRunningTask(toTaskBeingPosted(starting, 3), "boot", Date.now())
+    const taken = copyTaskAsRunning(copyTaskAsPosting(starting, 3), "boot", Date.now())
     queue.hold(taken)
     work(queue, new TaskQueue(storage.sql), taken)
   })
@@ -112,13 +112,13 @@ it("writes a lease every ten seconds, one row each, at any rate of reports", asy
   const object = env.DISPATCHER.getByName(crypto.randomUUID())
   const written = await runInDurableObject(object, async (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(
+    const starting = copyTaskAsStarting(
       toNewQueueEntry(message),
       { id: 7, slot: "media-0" },
       Date.now(),
     )
     queue.add([starting])
-    const first = toRunningTask(toTaskBeingPosted(starting, 3), "boot", Date.now())
+    const first = copyTaskAsRunning(copyTaskAsPosting(starting, 3), "boot", Date.now())
     queue.hold(first)
     const rows: number[] = []
     for (let second = 1; second <= 35; second += 1) {

@@ -7,7 +7,7 @@ import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import type { SlotRequest } from "../../src/bindings/rpc.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
-import { toNewQueueEntry, toStartingTask } from "../../src/scheduler/queued-task.ts"
+import { toNewQueueEntry, copyTaskAsStarting } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
 import { SlotRequests } from "../../src/scheduler/slot-requests.ts"
 import { PoolSlots } from "../../src/scheduler/slots.ts"
@@ -122,7 +122,7 @@ async function withRequests(
 
 it("after a restart a pool gets the allocations of tasks once, and then their ends", async () => {
   const made = toNewQueueEntry({ ...planned, id: "t", pool: "media" })
-  const task = toStartingTask(made, { id: 7, slot: "media-0" }, Date.now())
+  const task = copyTaskAsStarting(made, { id: 7, slot: "media-0" }, Date.now())
   function answer(_: string, { inUse }: SlotRequest): Allocations {
     return inUse.map((id) => ({ id, slot: "media-0" }))
   }

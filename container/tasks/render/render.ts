@@ -106,8 +106,8 @@ export function outputZeroTimestamp(
 }
 
 /**
- * Maximum frame rate that is computed from counted frames, in frames per second. Renditions have
- * lower rates.
+ * Maximum of a frame rate that is computed as counted frames per second of the source. Higher
+ * results count as this rate, because no rendition has a higher one.
  */
 const COUNTED_RATE_MAX = 240
 

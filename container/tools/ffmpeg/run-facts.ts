@@ -118,7 +118,7 @@ export function createFfmpegRunDetailsReader() {
   }
 }
 
-/** Counts a stream of an output. A cover picture counts as neither video nor audio. */
+/** Adds a stream to the counts of its output. A cover picture counts as neither video nor audio. */
 function countStream(output: FfmpegOutputDetails, type: string, line: string): void {
   if (type === "Video" && !line.endsWith("(attached pic)")) output.video += 1
   else if (type === "Audio") output.audio += 1

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { getListedJobColumns } from "../values/listed-jobs.ts"
-import { jobWeightSql } from "./open-tasks.ts"
+import { sumTaskWeightsOfJobSql } from "./open-tasks.ts"
 import { compareNewestFirst, buildStatesPageCondition, metadataPageCondition } from "../paging.ts"
 import type { MetadataFilter, ListPageQuery } from "../paging.ts"
 import { files } from "../schema/files.ts"
@@ -163,7 +163,15 @@ export type UnacceptedTask = {
 }
 
 const { id, jobId, priority, weight, createdAt, pool } = getTableColumns(tasks)
-const unacceptedTask = { id, jobId, priority, weight, jobWeight: jobWeightSql, createdAt, pool }
+const unacceptedTask = {
+  id,
+  jobId,
+  priority,
+  weight,
+  jobWeight: sumTaskWeightsOfJobSql,
+  createdAt,
+  pool,
+}
 
 /**
  * Returns the tasks of open jobs of all accounts that were created before a time and that no

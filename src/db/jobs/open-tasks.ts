@@ -52,7 +52,7 @@ export type OpenTask = Pick<
 }
 
 /** SQL for the sum of the weights of all tasks that a task's job has. */
-export const jobWeightSql = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
+export const sumTaskWeightsOfJobSql = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
 
 /**
  * SQL for the readiness of a task's input, as an index in READINESS. A probe may read a file that

@@ -41,7 +41,7 @@ export const webhookEndpoints = sqliteTable(
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 
-/** Deliveries of webhooks. A delivery sends the end of a job, or a test event, to one URL. */
+/** Deliveries of webhooks. A delivery reports the end of a job, or a test event, to one URL. */
 export const deliveries = sqliteTable(
   "deliveries",
   {

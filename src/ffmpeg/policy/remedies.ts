@@ -22,7 +22,7 @@ export type RemedyPhrases = {
   /** Remedy for a URL that a command reads. */
   giveUrl: string
   endWithOutput: string
-  /** Predicate of a sentence whose subject is an undeclared key. */
+  /** Error text that follows the name of a key which the request does not declare. */
   isUnknown: string
   /** Remedy for a text that contains a second command. */
   giveSeveral: string

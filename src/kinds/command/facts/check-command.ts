@@ -131,9 +131,9 @@ function findPixelFormat(
 }
 
 /**
- * Returns refusals of a command that would certainly fail: unknown names, undefined labels, missing
- * streams and common mistakes. The run reports all other errors. The `words` contain file names
- * instead of keys. `probes` are by the file names of inputs.
+ * Returns the reasons why a command would certainly fail: unknown names, undefined labels, missing
+ * streams and common mistakes. ffmpeg reports all other errors when it runs. The `words` contain
+ * file names instead of keys. `probes` maps the file name of an input to its probe.
  */
 export function findCapabilityRefusals(
   words: readonly string[],
