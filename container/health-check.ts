@@ -5,7 +5,7 @@ import { parseRunnerEnvironment } from "./settings.ts"
 /**
  * Prints the health of the runner in this container. Exits with code 1 if the runner accepts no
  * tasks. Usage: health-check.ts [all-attacks]. With `all-attacks`, the runner first tests its
- * sandbox with all attack programs.
+ * sandbox with programs that try to break out.
  */
 const query = process.argv[2] === "all-attacks" ? "?attacks=all" : ""
 const { RUNNER_PORT: port, RUNNER_TOKEN: token } = parseRunnerEnvironment(process.env)

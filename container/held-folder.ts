@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync } from "node:fs"
 
 /**
- * Linux flag O_PATH, which Node does not define. The flag opens a folder without requesting the
- * right to read the folder, so that the folder's mode has no effect.
+ * Linux flag O_PATH, which Node does not define. The flag opens a folder only as a reference, which
+ * succeeds even if the folder's mode forbids to read the folder.
  */
 const O_PATH = 0o10000000
 

@@ -140,7 +140,7 @@ const environment = z.object({
   WHISPER_MODELS: z.string().default(""),
   /** Time for which a speech model stays in memory after its last use, in seconds. */
   WHISPER_IDLE_SECONDS: count.default(600),
-  /** Network access of tools: through the proxy of the runner, or none. */
+  /** Whether tools may access the network through the proxy of the runner, or not at all. */
   RUNNER_NETWORK: z.enum(["proxy", "none"]).default("proxy"),
   /**
    * Hosts (`host` or `host:port`) from which downloads are allowed although the addresses of the
@@ -171,7 +171,7 @@ const environment = z.object({
    * contains no cookies.
    */
   FETCH_COOKIES: z.string().default(""),
-  /** Limits of a tool's resources, described at the type ToolLimits. */
+  /** Limits of a tool's resources: see the type ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_RESIDENT_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.residentBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -182,7 +182,10 @@ const environment = z.object({
   WORKSPACE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceBytes),
   WORKSPACE_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceFiles),
   DISK_RESERVE_BYTES: count.default(DEFAULT_TOOL_LIMITS.diskReserveBytes),
-  /** Maximum wait of a task, in seconds, for disk space that no running task would free. */
+  /**
+   * Maximum time, in seconds, for which a task waits if the disk would be too full even after the
+   * end of all running tasks.
+   */
   DISK_WAIT_SECONDS_MAX: count.default(600),
   /** Additional files and folders that tools may read, separated by colons. */
   SANDBOX_READ_PATHS: z
@@ -203,7 +206,10 @@ const environment = z.object({
    * never exits.
    */
   SELF_TESTS_MAX: count.optional(),
-  /** UNIX socket of the Worker on the same machine, to which large request bodies are sent. */
+  /**
+   * UNIX socket of a Worker on the same machine. The runner sends requests with large bodies to
+   * this socket instead of the Worker's URL.
+   */
   IO_SOCKET: z.string().min(1).optional(),
   /** URL to which the runner announces its start, and the bearer token for that URL. */
   ANNOUNCE_URL: z.url().optional(),
@@ -246,7 +252,10 @@ export type RunnerSettings = {
   egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
   /** Time that running tasks have after a SIGTERM before they are interrupted, in milliseconds. */
   drainMs: number
-  /** Maximum wait of a task, in milliseconds, for disk space that no running task would free. */
+  /**
+   * Maximum time, in milliseconds, for which a task waits if the disk would be too full even after
+   * the end of all running tasks.
+   */
   diskWaitMs: number
   sandboxReadPaths: string[]
   sandboxFirstUid: number

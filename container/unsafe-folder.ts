@@ -49,7 +49,8 @@ export function isStickyFolder(stats: Stats): boolean {
  */
 function findChanger(stats: Stats): string | null {
   const { uid, gid, mode } = stats
-  // The owner of "/" counts as root, which may have another user id in a user namespace.
+  // Counts the owner of "/" as root, since root may have another user id than 0 in a user
+  // namespace.
   if (uid !== 0 && uid !== CURRENT_USER_ID && uid !== readStats("/")?.uid) return `user ${uid}`
   if (stats.isSymbolicLink() || isStickyFolder(stats)) return null
   if ((mode & OTHERS_WRITE) !== 0) return "every user"

@@ -2,7 +2,10 @@ import stringWidth from "string-width"
 import type { TranscriptSegment } from "./transcript-segment.ts"
 import { areWrittenWithoutSpace, splitTextAtLineBreakOpportunities } from "./split-text.ts"
 
-/** Part of a caption line that is never broken: usually a word with the punctuation beside it. */
+/**
+ * Smallest unit of a subtitle, inside which no line break is allowed: usually a word with its
+ * punctuation.
+ */
 export type CaptionWord = {
   text: string
   /** Whether a blank separates the caption word from the previous caption word. */
@@ -48,29 +51,32 @@ export function splitIntoCaptionWords(
   return words
 }
 
-/** Joins caption words to one text, with blanks between the words that are written with blanks. */
+/**
+ * Joins caption words to one text. Inserts a blank only before a word whose `isSpaced` is true,
+ * since scripts such as Chinese write no blanks.
+ */
 export function joinCaptionWords(words: readonly CaptionWord[]): string {
   return words
     .map(({ text, isSpaced }, index) => (index > 0 && isSpaced ? " " : "") + text)
     .join("")
 }
 
-/** Returns the visible width of caption words in one line, in columns. */
+/** Returns the width, in columns, of a line that consists of the given caption words. */
 export function countLineColumns(words: readonly CaptionWord[]): number {
   return words.reduce((sum, word, index) => sum + countColumnsAddedToLine(word, index), 0)
 }
 
 /**
- * Returns the number of columns that a caption word adds to a line as the word at position `index`,
- * including a leading blank.
+ * Returns the number of columns that a caption word adds to a line. Includes the blank before the
+ * word, except at the start of the line (`index` 0).
  */
 export function countColumnsAddedToLine({ columns, isSpaced }: CaptionWord, index: number): number {
   return columns + (index > 0 && isSpaced ? 1 : 0)
 }
 
 /**
- * Returns the start and end time of a range of characters. Assumes that each character of a
- * recognized word takes an equal share of the word's time.
+ * Returns the start and end time of a range of characters in the text of a transcript segment.
+ * Assumes that each character of a recognized word takes an equal share of the word's time.
  */
 function timesOf(tokens: readonly Token[], from: number, to: number) {
   const first = tokens.find((token) => token.to > from)
@@ -103,7 +109,7 @@ type TextAndTimes = { text: string; start: number; end: number }
 /**
  * Joins the words of a transcript segment to a text. Returns the text and the times of each word. A
  * segment without words counts as one word. Sequences of blanks and control characters become one
- * blank. No word begins before `fromMs` or before the previous word.
+ * blank. Raises start times so that no word begins before `fromMs` or before the previous word.
  */
 function readTokens(segment: TranscriptSegment, fromMs: number): TimedText {
   const words = segment.words.map(({ word, start, end }) => ({ text: word, start, end }))

@@ -43,7 +43,7 @@ function write(
 
 /**
  * Makes a line of text safe for SRT, a format without escape sequences. Shortens arrows to `->`,
- * and inserts a word joiner into text that looks like a tag.
+ * and inserts an invisible character (word joiner) into text that looks like a tag.
  */
 function escapeSrt(line: string): string {
   return escapeOverride(line.replace(/-{2,}>/g, "->").replace(/<(?=[a-z/])/gi, `<${WORD_JOINER}`))
@@ -55,8 +55,8 @@ function escapeVtt(line: string): string {
 }
 
 /**
- * Inserts a word joiner into text that looks like a SubStation Alpha tag such as `{\an8}`, because
- * many players interpret such tags in every subtitle format.
+ * Inserts an invisible character (word joiner) into text that looks like a SubStation Alpha tag
+ * such as `{\an8}`, because many players interpret such tags in every subtitle format.
  */
 function escapeOverride(line: string): string {
   return line.replaceAll("{\\", `{${WORD_JOINER}\\`)

@@ -35,9 +35,9 @@ const CUE_MS_MIN = 1000
 /** Reading speed of viewers, in columns of text per second. */
 const COLUMNS_PER_SECOND = 17
 /**
- * Length of the gap between two consecutive cues, in milliseconds (`GAP_MS`), and its maximum as a
- * share of the time between the starts of the two cues (`GAP_SHARE_MAX`). A cue that would end less
- * than `FLICKER_MS` before the gap is extended to the start of the gap.
+ * Gap between two consecutive subtitle cues: `GAP_MS` milliseconds, but at most the share
+ * `GAP_SHARE_MAX` of the time between the starts of the cues. A cue that would end less than
+ * `FLICKER_MS` before the gap is extended to the gap, since a short pause without text flickers.
  */
 const GAP_MS = 80
 const GAP_SHARE_MAX = 0.1
@@ -87,7 +87,8 @@ function gapOf(roomMs: number): number {
 
 /**
  * Returns the end time of a subtitle cue. The cue lasts until its last word has ended and viewers
- * have had time to read the cue, but never beyond `untilMs`.
+ * have had time to read the cue, but at most `CUE_MS_MAX`, and never beyond `untilMs`: the gap
+ * before the next cue, or the end of the audio.
  */
 function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number): number {
   const readSeconds = countLineColumns(group) / COLUMNS_PER_SECOND
@@ -98,8 +99,8 @@ function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number):
 }
 
 /**
- * Cost of a line break at each kind of gap between words. A cost of 1 equals a difference of one
- * column between the widths of the two lines.
+ * Cost of the line break in a cue of two lines, by the kind of gap between words at the break. A
+ * cost of 1 equals a difference of one column between the widths of the two lines.
  */
 const BREAK_COSTS: Record<WordGapKind, number> = { sentence: 0, pause: 8, clause: 8, word: 16 }
 const SHORT_WORD_COST = 4
@@ -144,7 +145,10 @@ const CUE_BREAK_COSTS: Record<WordGapKind, number> = {
   clause: 20,
   word: 60,
 }
-/** Cost of continuing a subtitle cue across a gap between words, by the kind of the gap. */
+/**
+ * Cost of a gap between words within a subtitle cue, by the kind of the gap. Pauses cost 0 here,
+ * since `PAUSE_COST` and `PAUSE_SECOND_COST` count every pause by its length.
+ */
 const PASSING_COSTS: Record<WordGapKind, number> = { sentence: 15, pause: 0, clause: 0, word: 0 }
 /**
  * Extra cost of a subtitle cue that ends within a sentence and with a short word, such as an
@@ -154,15 +158,15 @@ const CUE_SHORT_WORD_COST = 10
 const PAUSE_COST = 25
 const PAUSE_SECOND_COST = 20
 /**
- * Cost of a subtitle cue with too short a duration (`SHORT_COST`), and of a cue with only a few
- * words of a sentence (`SCRAP_COST`): one word, or words of at most `SCRAP_COLUMNS_MAX` columns.
+ * Costs of a subtitle cue that is shown too briefly (`SHORT_COST`), and of a cue that is only a
+ * scrap of a sentence (`SCRAP_COST`): one word, or text of at most `SCRAP_COLUMNS_MAX` columns.
  */
 const SHORT_COST = 40
 const SCRAP_COST = 40
 const SCRAP_COLUMNS_MAX = 7
 /**
- * Cost of a subtitle cue with two full lines. The cost grows with the square of the text length, so
- * cues of equal length have the lowest total cost.
+ * Cost of the text length of a subtitle cue, for two full lines. The cost grows with the square of
+ * the text length, so that cues of equal length are cheaper in total than long and short cues.
  */
 const FILL_COST = 20
 
@@ -238,8 +242,8 @@ function passingPause(ms: number): number {
 }
 
 /**
- * Creates two empty subtitle lines to be filled with caption words. `add` appends a word and
- * reports whether the word still fits.
+ * Counts the columns of a subtitle cue of two lines, which are empty at first. `add` appends a
+ * caption word to the lines and reports whether the word still fits.
  */
 function openLines(columnsMax: number) {
   let line = 1

@@ -31,8 +31,8 @@ const PROXY_TRIES = 3
 
 /**
  * Reason why a request to a URL failed. `reason` is a clause, and `message` is a sentence with that
- * clause. Callers may see both texts, because neither contains an address that is not part of the
- * URL.
+ * clause. Both texts may be shown to callers, because neither reveals the IP addresses to which a
+ * host name resolved.
  */
 export class EgressError extends Error {
   readonly code: FailureCode
@@ -59,8 +59,8 @@ export type DialOptions = {
    */
   allowedHosts: readonly string[]
   /**
-   * HTTP proxy of the operator, at a public or private address. Requests to the proxy name only
-   * addresses that were checked.
+   * HTTP proxy of the operator, whose own address may be private. Requests to the proxy name the IP
+   * address that was checked, not the host name.
    */
   upstream: URL | null
   resolve?: HostResolver
@@ -248,7 +248,8 @@ const IPV6_LOCAL_FLAG = 0x8000_0000
 
 /**
  * Returns the current addresses of this machine as CIDR ranges. On Linux, also reads the local
- * routes. Node omits interfaces that are down, but their addresses still accept connections.
+ * routes, because Node omits interfaces that are down, although their addresses still accept
+ * connections.
  */
 function readOwnAddresses(): string[] {
   const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? [])

@@ -1,8 +1,10 @@
 /** Limits below which a download counts as stalled or too slow. */
 export type DownloadRateLimits = {
-  /** Time without a byte of the body after which a download counts as stalled, in milliseconds. */
+  /** Time without received data after which a download counts as stalled, in milliseconds. */
   stallMs: number
-  /** Time over which a download must average `bytesPerSecondMin`, in milliseconds. */
+  /**
+   * Period in which the average rate of a download must reach `bytesPerSecondMin`, in milliseconds.
+   */
   slowMs: number
   bytesPerSecondMin: number
 }

@@ -3,8 +3,8 @@ import type { FailureCode } from "../../src/contract/failure.ts"
 type Explanation = [code: FailureCode, reason: string]
 
 /**
- * Predicates of sentences about an invalid TLS certificate, by the OpenSSL error code that Node
- * reports.
+ * Phrases that follow "the certificate of HOST" in a message about an invalid TLS certificate, by
+ * the OpenSSL error code that Node reports.
  */
 const CERTIFICATE_ERRORS: Record<string, string> = {
   CERT_HAS_EXPIRED: "has expired",

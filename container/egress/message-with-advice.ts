@@ -2,8 +2,8 @@ import type { FailureCode } from "../../src/contract/failure.ts"
 import type { EgressError } from "./dial.ts"
 
 /**
- * Advice for the caller, by failure code. Only codes whose usual message contains no advice have an
- * entry.
+ * Advice for the caller, by failure code. Other codes have no entry, because their messages usually
+ * contain advice already.
  */
 const ADVICE: Partial<Record<FailureCode, string>> = {
   connection_failed: "check the URL, and try again later",

@@ -32,7 +32,8 @@ export type UrlRequestOptions = {
   privateHeaders?: PrivateHeaders | undefined
   redirectsMax?: number
   /**
-   * Signal that aborts the request, or the response while its body is read, with the abort reason.
+   * Signal that aborts the request or, later, the reading of the response body. The resulting error
+   * is the abort reason.
    */
   signal: AbortSignal
   /**
@@ -42,14 +43,15 @@ export type UrlRequestOptions = {
   onRedirect?: (url: URL) => void
   /** Timeout for the arrival of the response headers, in milliseconds. */
   headMsMax?: number
-  /** Maximum time without a byte of the response body, in milliseconds. */
+  /** Maximum time for which the host may send nothing of the response body, in milliseconds. */
   idleMsMax?: number
 }
 
 /**
- * Sends a GET request and follows redirects. `dial` checks each URL. Returns the first response
- * that is not a redirect, with any status and with the body still encoded. Throws an EgressError if
- * no response arrives. Reading the body fails with an EgressError if the host stops sending.
+ * Sends a GET request and follows redirects. `dial` checks each URL and opens the connection.
+ * Returns the first response that is not a redirect, with any status. Does not decode the body,
+ * which may be compressed. Throws an EgressError if no response arrives. Reading the body fails
+ * with an EgressError if the host stops sending.
  */
 export async function requestUrlWithRedirects(
   url: URL,
@@ -137,7 +139,7 @@ async function ask(
 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage, from: URL): URL | null {
   if (!REDIRECTS.includes(statusCode) || headers.location === undefined) return null
-  // Decodes the header Location as UTF-8, which servers send, since Node has decoded the header as
+  // Decodes the header Location again: servers send UTF-8, but Node has decoded the header as
   // Latin-1.
   const location = Buffer.from(headers.location, "latin1").toString("utf8")
   const url = URL.parse(location, from.href)

@@ -41,8 +41,8 @@ export async function relayRequest(
   const pendingResponse = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).on("error", reject)
   })
-  // Reads and discards the rest of the request if the host responds early or closes the connection.
-  // A destroyed request would crash Miniflare's server.
+  // If the host responds early or closes the connection, reads and discards the rest of the request
+  // instead of destroying the request, which would crash the HTTP server of Miniflare.
   outgoing.once("close", () => incoming.unpipe(outgoing).resume())
   incoming.pipe(outgoing)
   const response = await pendingResponse

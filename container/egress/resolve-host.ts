@@ -14,9 +14,9 @@ const DNS_TRIES = 2
 export type HostResolver = (host: string, isAllowed: boolean) => Promise<HostAddress[]>
 
 /**
- * Resolves a host by direct queries to the name servers. getaddrinfo runs on a few shared threads,
- * which slow lookups could block. Only hosts that the operator allows are resolved by getaddrinfo,
- * since /etc/hosts may define these hosts.
+ * Resolves a host by direct queries to the name servers, because getaddrinfo runs on the few
+ * threads of Node's thread pool, which slow lookups could block. Uses getaddrinfo only for hosts
+ * that the operator allows, since /etc/hosts may define these hosts.
  */
 export async function resolveHost(host: string, isAllowed: boolean): Promise<HostAddress[]> {
   const family = isIP(host)

@@ -15,16 +15,16 @@ const PREFIX = "sockets-"
 /** Folder for UNIX sockets. Disposal removes the folder and its sockets. */
 export type SocketFolder = AsyncDisposable & {
   /**
-   * Path of the folder. The path leaves room for socket names of up to 11 bytes, even if the path
-   * `ownDir` is long.
+   * Path of the folder, short enough for sockets with names of up to 11 bytes. If the real path is
+   * too long, this is a shorter path to the same folder.
    */
   path: string
 }
 
 /**
- * Creates a folder for sockets in `ownDir`, which only this user may enter. `ownDir` must be sticky
- * or not writable by other users. Throws if the path is too long for sockets and the system offers
- * no shorter path.
+ * Creates a folder for sockets inside the folder `ownDir`. Only this user may enter the new folder.
+ * `ownDir` must have the sticky bit or not be writable by other users. Throws if the path is too
+ * long for sockets and the system offers no shorter path.
  */
 export async function createSocketFolder(ownDir: string): Promise<SocketFolder> {
   const folder = await mkdtemp(join(resolve(ownDir), PREFIX))
@@ -54,8 +54,8 @@ export async function removeAbandonedSocketFolders(ownDir: string): Promise<void
     if (!name.startsWith(PREFIX)) continue
     const path = join(ownDir, name)
     const stats = await lstat(path)
-    // Removes only folders of this user. No other user can write to such a folder, so it contains
-    // only sockets.
+    // Skips folders of other users. A folder of this user contains only sockets, since no other
+    // user can write to the folder.
     if (stats.isDirectory() && stats.uid === process.getuid?.()) await removeSocketFolder(path)
   }
 }

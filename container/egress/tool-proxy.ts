@@ -44,7 +44,7 @@ export type ToolProxy = AsyncDisposable & {
 export type ToolProxyOptions = {
   /**
    * Path of the UNIX socket, at most 107 bytes long, in a folder that only this process and the
-   * tool's broker can enter.
+   * broker, which connects the tool to the socket, can enter.
    */
   socketPath: string
   /** User id that may connect to the UNIX socket; null for the user of this process. */
@@ -142,8 +142,8 @@ function closeAll(clients: ReadonlyMap<Socket, AbortSignal>): void {
 }
 
 /**
- * Header that marks responses of the proxy itself. The value is the code of the refusal, such as
- * `address_not_allowed`.
+ * Header of the proxy's own error responses, as opposed to responses of remote hosts. The value is
+ * the failure code, such as `url_not_allowed`.
  */
 const REFUSED_HEADER = "lathe-refused"
 
@@ -155,7 +155,9 @@ const STATUS: Partial<Record<FailureCode, number>> = {
   too_slow: 504,
 }
 
-/** Context of a proxied request; `signal` aborts when the tool's connection closes. */
+/**
+ * Context of a proxied request. `signal` aborts when the tool closes its connection to the proxy.
+ */
 type ProxyContext = { traffic: ToolTraffic; signal: AbortSignal }
 
 /** Serves a request for an http URL in absolute form, on a new connection to the URL's host. */
@@ -181,8 +183,8 @@ async function forwardRequest(
     })
   } catch (error) {
     const failure = toEgressError(outside?.errored ?? error, nameOf(url))
-    // After the response has begun, records a failure only if the timeout for idle connections
-    // closed the connection, because only this timeout sets an EgressError on the socket.
+    // After the response has begun, records no failure except a timeout of the idle connection.
+    // Only this timeout sets an EgressError on the socket.
     if (answer.headersSent && failure === outside?.errored) traffic.record(failure)
     if (answer.headersSent || signal.aborted) answer.destroy()
     else refuse(answer, traffic.record(failure))
@@ -234,8 +236,8 @@ function readAuthority(target: string): URL | null {
 }
 
 /**
- * Decodes a request target as UTF-8, which tools send, since Node has decoded the target as
- * Latin-1.
+ * Decodes a request target (path or URL) again: tools send UTF-8, but Node has decoded the target
+ * as Latin-1.
  */
 function textOf(target = ""): string {
   return Buffer.from(target, "latin1").toString("utf8")

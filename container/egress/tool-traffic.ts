@@ -36,8 +36,8 @@ export type ToolTrafficOptions = {
 }
 
 /**
- * Creates the object that counts a tool's traffic with remote hosts. The tool has no connection
- * yet.
+ * Creates the object through which the proxy of a tool opens connections to remote hosts, and which
+ * counts and limits the received bytes.
  */
 export function createToolTraffic(options: ToolTrafficOptions): ToolTraffic {
   const { dial, bytesMax, idleMsMax = IDLE_MS_MAX, onTooLarge } = options

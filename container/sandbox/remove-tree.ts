@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { openFolderHandle } from "../held-folder.ts"
 
 /**
- * Maximum number of files, and maximum size of each file in bytes, for which synchronous removal is
- * faster than removal on the thread pool.
+ * Maximum number of files in a folder (`FEW_FILES_MAX`), and maximum size of a file in bytes
+ * (`SMALL_BYTES_MAX`), for which synchronous removal is faster than the thread pool.
  */
 const FEW_FILES_MAX = 32
 const SMALL_BYTES_MAX = 16 * 1024 ** 2
@@ -56,8 +56,8 @@ async function emptyFolder(path: Buffer, top: string): Promise<void> {
 }
 
 /**
- * Moves a folder into the topmost folder. Makes the folder writable first, since a move changes the
- * entry ".." of the folder.
+ * Moves a nested folder into the topmost folder of the tree. Makes the folder writable first, since
+ * a move changes the entry ".." of the folder.
  */
 async function moveUp(path: Buffer, top: string): Promise<void> {
   using folder = openFolderHandle(path)
@@ -66,8 +66,8 @@ async function moveUp(path: Buffer, top: string): Promise<void> {
 }
 
 /**
- * Returns the entries of the topmost folder. Reads the folder synchronously, because it has few
- * entries and the call takes microseconds.
+ * Returns the entries of the topmost folder of the tree. Reads the folder synchronously, because it
+ * has few entries and the call takes microseconds.
  */
 function topEntriesOf(folder: string): Dirent<Buffer>[] {
   chmodSync(folder, 0o700)

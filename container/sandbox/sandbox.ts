@@ -17,8 +17,8 @@ export type Sandbox = {
   tier: SandboxTier
   launcherPath: string
   /**
-   * Path of the preloaded library that holds a tool before its `main()` until a launch order
-   * arrives: see container/launcher/hold.c.
+   * Path of the library that is preloaded into a tool and stops the tool before its `main()` until
+   * a launch order (arguments and limits) arrives: see container/launcher/hold.c.
    */
   holdPath: string
   bubblewrapPath: string
@@ -45,7 +45,10 @@ export type TaskSandbox = {
   sandbox: Sandbox
   uid: number | null
   workspaceBytes: number
-  /** Warm sandbox of the task; absent if the task's workspace was not created ahead of the task. */
+  /**
+   * Workspace and waiting processes that were created before the task arrived; absent if the
+   * workspace is created when the task starts.
+   */
   warmSandbox?: WarmSandbox | undefined
 }
 
@@ -83,14 +86,14 @@ export type ToolLaunch = ToolGrants & {
   cwd: string
   access: FolderAccess
   timeLimitMs: number
-  /** File descriptor above 2 that the tool inherits. */
+  /** File descriptor that the tool inherits in addition to stdin, stdout and stderr. */
   keptFd?: number | undefined
 }
 
 /**
- * Kind of a process that waits in a sandbox for a launch order. `launcher`: the launcher program,
- * which executes the tool when the order arrives. `tool`: the tool itself, with all its libraries
- * loaded, stopped before its `main()`.
+ * Kind of a process that waits in a sandbox for a launch order, which contains the arguments and
+ * limits of a tool. `launcher`: the launcher program, which executes the tool when the order
+ * arrives. `tool`: the tool itself, with all its libraries loaded, stopped before its `main()`.
  */
 export type WaitingProcessKind = "launcher" | "tool"
 
@@ -98,7 +101,7 @@ export type WaitingProcessKind = "launcher" | "tool"
 export type HeldProcess = {
   child: ChildProcess
   /**
-   * Meter that measures the workspace; null if the tool cannot write to the workspace. The sender
+   * Meter of the workspace's disk usage; null if the tool cannot write to the workspace. The sender
    * of the launch order must close the meter.
    */
   meter: WorkspaceMeter | null
@@ -108,8 +111,8 @@ export type HeldProcess = {
    */
   ready: Promise<boolean>
   /**
-   * Reports whether the process still waits, and whether its sandbox equals the sandbox that a new
-   * process would get for this launch.
+   * Reports whether the process can be used for this launch: it must still wait, and its sandbox
+   * must equal the sandbox that a new process would get.
    */
   matches(launch: ToolLaunch): boolean
   /** Sends the launch order to the process. Must be called at most once. */
@@ -156,7 +159,7 @@ export const LAUNCHER_REPORT_FD = 3
 
 /**
  * File descriptor through which the launcher inside the namespaces of bubblewrap reaches the
- * connection broker outside the namespaces.
+ * broker, a process outside the namespaces that opens connections for the tool.
  */
 const CHANNEL_FD = 4
 
@@ -191,7 +194,7 @@ export function heldProcessArgv(
 
 /**
  * Returns the command line that creates the same namespaces as for a tool, and runs `launcher
- * --probe` in these namespaces.
+ * --probe` in these namespaces, to test whether they can be created.
  */
 export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
   const { launcherPath: tool } = sandbox
@@ -332,8 +335,8 @@ function innerArgv(launch: ToolLaunch): string[] {
     "--file-size": fileBytesOf(taskSandbox),
     "--cpu": computeCpuLimitSeconds(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
-    // Limits the number of threads, which the kernel counts for each user. A tool that runs as the
-    // runner's user may have this many threads in addition to the threads of the runner.
+    // Limits the number of threads. The kernel counts threads for each user, so a tool that runs as
+    // the runner's user may have this many threads on top of the threads that already run.
     [taskSandbox.uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [
@@ -353,8 +356,8 @@ function innerArgv(launch: ToolLaunch): string[] {
 }
 
 /**
- * Returns the maximum size of a file that a tool may write, in bytes. The size is never more than
- * the disk space of the task.
+ * Returns the maximum size of a file that a tool may write, in bytes. If the task has less disk
+ * space than usual, the size is at most the disk space of the task.
  */
 function fileBytesOf({ sandbox: { limits }, workspaceBytes }: TaskSandbox): number {
   const isShort = workspaceBytes < limits.workspaceBytes

@@ -36,8 +36,8 @@ type ExitStatus = Pick<ToolProcessResult, "exitCode" | "signal">
 /**
  * Starts a tool in its sandbox. The runner starts all its tools by this function. The tool has a
  * minimal environment and leads a process group. The whole group is killed when the tool exits,
- * exceeds a limit, or the signal aborts. If a held process of the warm sandbox matches, the tool
- * runs in that process instead of a new process.
+ * exceeds a limit, or the signal aborts. If a process that was started ahead and waits in the warm
+ * sandbox matches, the tool runs in that process instead of a new process.
  */
 export function startToolProcess(spec: ToolProcessSpec): StartedToolProcess {
   const { networkProblem } = spec.taskSandbox.sandbox
@@ -49,8 +49,8 @@ export function startToolProcess(spec: ToolProcessSpec): StartedToolProcess {
 }
 
 /**
- * Takes a held process that matches the launch, and sends the launch order to the process. Returns
- * null if there is no such process.
+ * Takes a waiting process that matches the launch out of the warm sandbox, and sends it the launch
+ * order. Returns null if there is no such process.
  */
 function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
   const { warmSandbox } = spec.taskSandbox
@@ -63,8 +63,8 @@ function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
 }
 
 /**
- * Starts a tool again in a new process, if its held process ended before the tool had started. The
- * kernel may kill a waiting process when memory is short.
+ * Starts a tool in a new process, if the process that waited in the warm sandbox ended before the
+ * tool had started. The kernel may kill a waiting process when memory is short.
  */
 async function restartIfLost(
   spec: ToolProcessSpec,

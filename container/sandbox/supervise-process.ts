@@ -143,8 +143,8 @@ export function killProcessGroup(child: ChildProcess, signal: NodeJS.Signals): v
 
 const USAGE_POLL_MS = 200
 /**
- * Number of polls of the workspace after which deleted files are measured too. The measurement
- * is slow, because it reads /proc.
+ * Number of polls of the workspace after which deleted files that are still open are measured too.
+ * This measurement is slow, because it reads /proc.
  */
 const POLLS_PER_DELETED = 5
 
@@ -164,8 +164,9 @@ type WatchTarget = {
 
 /**
  * Measures a workspace five times a second, and once a second also deleted files that the process
- * still holds open. Calls `onExceeded` once, when the limit is exceeded. `end` closes the meter.
- * Unless the tool may start child processes, `end` assumes that the workspace no longer changes.
+ * still holds open. Calls `onExceeded` once, when the limit is exceeded. `end` closes the meter. If
+ * the tool must not start child processes, `end` assumes that the workspace no longer changes, and
+ * measures faster.
  */
 function watchUsage(
   { meter, folder, pid, mayFork }: WatchTarget,

@@ -41,7 +41,10 @@ const LOADERS = [
 const ROOT_LINKS = ["/lib", "/lib64"]
 
 export type SystemPaths = {
-  /** Existing folders and files that every tool may read, without the links in the root folder. */
+  /**
+   * Existing folders and files that every tool may read. Entries of the root folder that are links,
+   * such as /lib, are listed in `links` instead.
+   */
   read: string[]
   /** Existing paths that only a tool with a network may read, such as TLS certificates. */
   tls: string[]

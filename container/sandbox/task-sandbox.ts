@@ -41,8 +41,8 @@ export function createTaskSandbox(
 }
 
 /**
- * Opens the sandbox of a future task together with a warm sandbox, an empty workspace in which
- * processes wait for launch orders.
+ * Opens the sandbox of a future task with an empty workspace, in which processes already wait for
+ * the order to run a tool (warm sandbox).
  */
 export async function createWarmTaskSandbox(
   sandbox: Sandbox,
@@ -189,8 +189,8 @@ function wordsOf(pid: string): string[] {
 }
 
 /**
- * Time during which requests to count the processes of users are collected for one call of the
- * launcher, in milliseconds. The start of the launcher takes longer than the counting.
+ * Time for which requests to count a user's processes are collected, in milliseconds. A single
+ * start of the launcher then answers all of them, since its start takes longer than the counting.
  */
 const BATCH_DELAY_MS = 1000
 const USERS_MAX = 500
@@ -203,8 +203,8 @@ let waiting = new Map<number, ((count: number) => void)[]>()
  * count fails.
  */
 export function countUserProcesses(uid: number | null): Promise<number> {
-  // Counts no processes if the runner is not root, because tools then run as the runner's own user
-  // and no user ids are reserved for tasks.
+  // Returns 0 if the runner is not root. Tools then run as the runner's own user, so that no user
+  // id has to be released.
   if (uid === null || uid === 0 || process.getuid?.() !== 0) return Promise.resolve(0)
   const { promise, resolve } = Promise.withResolvers<number>()
   if (waiting.size === 0) void countSoon()

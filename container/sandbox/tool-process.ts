@@ -50,8 +50,8 @@ export type ToolProcessSpec = ToolGrants & {
    */
   stdoutBytesMax?: number
   /**
-   * Called with each chunk of stdout. If this callback is set, the size limit of a file applies to
-   * stdout instead of the size limit of a log.
+   * Called with each chunk of stdout. Stdout then counts as a file: the size limit of a file
+   * applies to it, instead of the smaller limit of the text that a tool prints.
    */
   onStdout?: (chunk: Buffer) => void
   onStderrLine?: (line: string) => void
@@ -78,8 +78,8 @@ export type ToolProcessResult = {
 export type StartedToolProcess = {
   pid: number | null
   /**
-   * Standard input of the process; null unless the spec leaves the pipe open. A write fails after
-   * the process has ended.
+   * Standard input of the process, if the start asked for an open pipe; otherwise null. A write
+   * fails after the process has ended.
    */
   stdin: Writable | null
   finished: Promise<ToolProcessResult>

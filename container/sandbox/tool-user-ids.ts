@@ -15,7 +15,7 @@ const RANGES_MAX = 200
  * claimed. Returns the first id of the range. Two runners with the same user ids would wait for
  * each other's processes, and their tools could send signals to each other. The claim is an
  * abstract UNIX socket, which the kernel removes when this process ends. Returns `firstUid` if the
- * claims cannot be determined.
+ * claims of other runners cannot be seen, or if no range is free.
  */
 export async function claimToolUserIds(firstUid: number): Promise<number> {
   for (let range = 0; range < RANGES_MAX; range += 1) {

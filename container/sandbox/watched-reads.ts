@@ -31,7 +31,10 @@ const ANSWER_BYTES = 16
  */
 const QUESTIONS_MAX = 10_000
 
-/** Reports whether a sandbox supports tools whose reads are watched. */
+/**
+ * Reports whether a tool in the sandbox can read a file that is downloaded only while the tool
+ * reads it.
+ */
 export function supportsOnDemandFileReads(sandbox: Sandbox): boolean {
   return findLoader(sandbox) !== undefined && existsSync(LAUNCHER_PROGRAMS.reads)
 }

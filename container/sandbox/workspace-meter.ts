@@ -23,14 +23,17 @@ const UNKNOWN: WorkspaceUsage = { bytes: Number.POSITIVE_INFINITY, files: Number
 
 const BLOCK_BYTES = 512
 
-/** Number of files up to which file system calls of Node are faster than the meter program. */
+/**
+ * Maximum number of files that file system calls of Node measure faster than the separate meter
+ * program.
+ */
 const FEW_FILES_MAX = 32
 
 /**
  * Creates the meter of a workspace. The disk usage is Infinity if the workspace contains a
- * subfolder or an entry that cannot be measured. The count of files stops above `filesMax`. A
- * sparse file counts with its full size, since a reader gets that many bytes. A file with several
- * hard links counts once.
+ * subfolder or an entry that cannot be measured. Counting stops when there are more than `filesMax`
+ * files. A sparse file counts with its full size, since a reader gets that many bytes. A file with
+ * several hard links counts once.
  */
 export function createWorkspaceMeter(
   tier: SandboxTier,

@@ -10,10 +10,10 @@ import type { RunnerSettings } from "../settings.ts"
 
 /**
  * Disk space for a task, or the reason why the task cannot start. `workspaceBytes`: the number of
- * bytes that the task's tools may write in addition to the inputs. `no room`: running tasks use the
- * disk, so the task has to wait. `inputBytesMax`: the inputs can never fit, because the disk is too
- * small or other files have filled the disk for too long. The value is the maximum size of inputs
- * that would fit, or negative if not even a task without inputs fits.
+ * bytes that the task's tools may write in addition to the inputs. `no room`: the task has to wait,
+ * because running tasks use the disk. `inputBytesMax`: the task is refused, because the disk is too
+ * small or other files have filled the disk for too long. The value is the maximum total size of
+ * inputs that would fit; it is negative if not even a task without inputs fits.
  */
 export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
@@ -23,9 +23,10 @@ export type DiskReservationManager = {
    * Returns the disk space for a new task, or `no room` while the task has to wait. The free space
    * is divided equally among the idle slots of the task's pool (`slots`). If the runner takes more
    * than one task, one more share is left for the other pools. `used` contains the bytes that
-   * running tasks have already written, which are not counted twice. A task that is too large even
-   * without the running tasks first gets `no room`, so that an operator can delete other files.
-   * After a time limit (`diskWaits`) the result is `inputBytesMax`, by which the task is refused.
+   * running tasks have already written, so that these bytes are not subtracted a second time as
+   * reserved. A task that would not fit even if all running tasks ended gets `no room` at first, so
+   * that an operator can delete other files. After a time limit it gets `inputBytesMax` and is
+   * refused.
    */
   find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): TaskDiskSpace
   /** Reserves disk space for a task until `release` is called. */
@@ -43,7 +44,7 @@ export type DiskReservationManager = {
  */
 export type DiskReservation = { workIn(folder: string): void; release(): void }
 
-/** Creates the reservations of disk space on the disk with the runner's workspaces. */
+/** Creates the manager that reserves space on the disk with the runner's workspaces. */
 export function createDiskReservationManager(settings: RunnerSettings): DiskReservationManager {
   const { capacity, limits, workDir } = settings
   const diskWaits = openDiskWaits(settings.diskWaitMs)
@@ -58,7 +59,7 @@ export function createDiskReservationManager(settings: RunnerSettings): DiskRese
     const leastBytes = leastBytesOf(order)
     const room = disk.free - limits.diskReserveBytes - unspent - sumInputBytes(order.inputs)
     if (room < leastBytes) return "no room"
-    // Leaves an equal part of the free space for tasks of other pools.
+    // Adds a part for the tasks of other pools, which use the same disk.
     const parts = capacity > 1 ? slots + 1 : 1
     const workspaceBytes = Math.max(leastBytes, Math.floor(room / parts))
     return { workspaceBytes: Math.min(limits.workspaceBytes, workspaceBytes) }
@@ -72,8 +73,8 @@ export function createDiskReservationManager(settings: RunnerSettings): DiskRese
       const inputBytesMax = disk.total - unusableBytes
       if (inputBytes > inputBytesMax) return { inputBytesMax }
       const room = share(order, disk, slots, unspentBytesBeside(order, used ?? new Map()))
-      // The space that running tasks would free at their end is unknown until `used` contains their
-      // measured disk usage.
+      // Without `used`, it is unknown how much space the running tasks would free at their end, so
+      // the task is not refused yet.
       if (room === "no room" && !used) return room
       const givenBack = used?.values().reduce((sum, bytes) => sum + bytes, 0) ?? 0
       const aloneBytesMax = disk.free + givenBack - unusableBytes
@@ -119,11 +120,13 @@ function nameOf({ task_id: taskId, fence }: TaskOrder): string {
   return workspaceName({ taskId, fence })
 }
 
-/** Waiting times of tasks for disk space that no running task would free at its end. */
+/**
+ * Times since which tasks wait for more disk space than the end of all running tasks would free.
+ */
 type DiskWaits = {
   /**
-   * Records whether a task waits for disk space that no running task would free (`isInVain`).
-   * Returns true if the task has waited for such space too long.
+   * Records whether a task waits in vain (`isInVain`): for more disk space than the end of all
+   * running tasks would free. Returns true if the task has waited in vain for too long.
    */
   hasTimedOut(taskId: string, isInVain: boolean): boolean
 }
@@ -135,8 +138,8 @@ type DiskWaits = {
 const TASKS_MAX = 1000
 
 /**
- * Creates the record of tasks that wait for disk space. A wait times out after `waitMs`
- * milliseconds.
+ * Creates the record of tasks that wait in vain for disk space. Such a wait times out after
+ * `waitMs` milliseconds.
  */
 function openDiskWaits(waitMs: number): DiskWaits {
   const begunAt = new Map<string, number>()

@@ -23,8 +23,8 @@ import { TASK_TOOL_NAMES } from "../tasks/registry.ts"
 import { findYtdlpInstallation, ytdlpDriverArgv } from "../tools/ytdlp/ytdlp-environment.ts"
 
 /**
- * Delay before the runner again reads the version of a tool that reported no version, in
- * milliseconds.
+ * Delay, in milliseconds, after which the runner reads the versions of its tools again if a tool
+ * reported no version.
  */
 const UNAVAILABLE_MS = 30_000
 
@@ -34,7 +34,7 @@ const UNAVAILABLE_MS = 30_000
  */
 type VersionReading = { folder: string | null; tools: Promise<Record<string, unknown>> }
 
-/** Self-test that tries all attacks against a sandbox. The test runs or has ended. */
+/** Self-test that tries all attacks against a sandbox. `test` is pending while the test runs. */
 type AttackTest = { sandbox: Sandbox; test: Promise<SandboxTestResult> }
 
 /**
@@ -86,8 +86,8 @@ export function createHealthHandler(
   }
 
   /**
-   * Discards, after a delay, a version reading in which a tool is missing, so that the versions are
-   * read again. The tool may have been slow, or may be installed later.
+   * If the version of a tool is missing, discards all versions after a delay, so that the next
+   * request reads them again. The tool may have been slow, or may be installed later.
    */
   async function forgetIncomplete(read: VersionReading): Promise<void> {
     if (!Object.values(await read.tools).includes(TOOL_UNAVAILABLE)) return

@@ -40,13 +40,13 @@ type RunControl = {
   controllers: RunAbortControllers
   /** Disk space that the run may use. */
   room: Exclude<TaskDiskSpace, "no room">
-  /** Called with the path of the run's workspace when the workspace exists. */
+  /** Called with the path of the run's workspace, once the workspace is created. */
   onWorkspace: (path: string) => void
   onReleased: () => void
 }
 
 /**
- * Order of a task from the Worker, and the task that was parsed from the order. The runner may
+ * Order of the Worker to run a task, and the task that was parsed from the order. The runner may
  * still refuse the order.
  */
 export type ParsedTaskOrder = ParsedTask & { order: TaskOrder }

@@ -14,10 +14,11 @@ import { runTask } from "./run-task.ts"
 import type { ParsedTaskOrder, RunAbortControllers, RunnerContext } from "./run-task.ts"
 
 /**
- * Answer to the order of a task: `accepted`, or the reason for a refusal. `stale`: a run with a
- * newer fence or slot allocation exists. `busy`: all slots of the pool are in use. `implausible`:
- * the allocation number cannot be right. `no room`: running tasks use the disk space that the task
- * needs. `leaving`: the runner is shutting down.
+ * Answer to an order of the Worker to run a task: `accepted`, or the reason for a refusal. `stale`:
+ * a newer order of this task or for this slot was accepted. `busy`: all slots of the pool are in
+ * use. `implausible`: the allocation number of the order, which is a timestamp, lies far in the
+ * future. `no room`: running tasks use the disk space that the task needs. `leaving`: the runner is
+ * shutting down.
  */
 export type TaskOrderAnswer = "accepted" | "stale" | "busy" | "implausible" | "no room" | "leaving"
 
@@ -30,8 +31,9 @@ export type TaskRunManager = {
   accept(task: ParsedTaskOrder, sandbox: Sandbox): Promise<TaskOrderAnswer>
   find(taskId: string): RunStatus | null
   /**
-   * Kills the run of a task if the run's fence is at most `fence`. Resolves when the processes of
-   * the run have ended. The result is true if the run was still in progress.
+   * Kills the run of a task, unless the run's fence (number of the dispatch) is above `fence`.
+   * Resolves when the processes of the run have ended. The result is true if the run was still in
+   * progress.
    */
   kill(taskId: string, fence: number): Promise<boolean>
   /** Refuses all new tasks from now on. */
@@ -56,7 +58,7 @@ type RunEntry = {
 }
 
 /**
- * Values for the start of a run: the disk space, the reservation of disk space, and a promise
+ * Values for the start of a run: the disk space (`room`), its reservation, and a promise
  * (`replaced`) that resolves when the older run of the same task has released its resources.
  */
 type Start = {
@@ -86,8 +88,8 @@ export function createTaskRunManager(
   const disk = createDiskReservationManager(settings)
   let isLeaving = false
   /**
-   * Starts the run of a task. Contains no `await`, so that two tasks never get the same slot or
-   * disk space.
+   * Checks the order of a task and starts its run. Contains no `await`, because two tasks could
+   * otherwise get the same slot or disk space.
    */
   function begin(task: ParsedTaskOrder, sandbox: Sandbox, used?: UsedBytes): TaskOrderAnswer {
     const { task_id: taskId, fence, slot, allocation } = task.order
@@ -118,8 +120,8 @@ export function createTaskRunManager(
     async accept(task, sandbox) {
       const acceptance = begin(task, sandbox)
       if (acceptance !== "no room") return acceptance
-      // Tries again with the measured disk usage of the running tasks. Bytes that a task has
-      // already written then no longer count as reserved.
+      // Measures the disk usage of the running tasks, and tries again. Bytes that a running task
+      // has already written are then not subtracted as reserved space too.
       return begin(task, sandbox, await disk.measureUsed())
     },
     find: (taskId) => entries.get(taskId)?.status ?? null,

@@ -22,8 +22,8 @@ export const probeTaskHandler = { definition: probeTaskDefinition, run: runProbe
 
 /**
  * Runs a probe task: probes the only input by ffprobe. The task fails if the input is unreadable
- * media, unless the probe is optional. The result for a file that is not intended as media contains
- * no probe.
+ * media, unless the probe is optional. A file that is not meant to be media, such as a text file,
+ * gives a result without a probe.
  */
 async function runProbeTask(
   context: RunContext,
@@ -64,7 +64,8 @@ const PARTIAL_PROBE_BYTES_MIN = 16 * 1024 ** 2
  * Probes the only input of a task, and downloads only the parts that ffprobe reads. The start and
  * the end of the file are downloaded at once, and other parts when ffprobe reads them. The result
  * is the same as for the whole file. Returns null if the whole file has to be downloaded, because
- * the file is small, ffprobe reads too much of the file, or the sandbox cannot watch reads.
+ * the file is small, ffprobe reads too much of the file, or this system does not support downloads
+ * on demand.
  */
 async function probeWithoutFullDownload(context: RunContext): Promise<ProbeRun | null> {
   const { io, order, settings, status, taskSandbox, workspace } = context

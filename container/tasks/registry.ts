@@ -11,13 +11,13 @@ import { renderTaskHandler } from "./render/render.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { transcribeTaskHandler } from "./transcribe/transcribe.ts"
 
-/** Function that runs a task whose work is already parsed. */
+/** Function that runs a task whose parameters (`work`) are already parsed. */
 export type ParsedTaskRunner = (context: RunContext) => Promise<TaskOutcome>
 
 /** Function that runs a parsed task, and the name of the runner pool in which such tasks run. */
 export type ParsedTask = { run: ParsedTaskRunner; pool: string }
 
-/** Parser for the work of one kind of task. */
+/** Parser for the parameters (`work`) of one kind of task. */
 type TaskParser = {
   definition: TaskDefinition
   /** Parses `work` of a task of this kind. Returns an error sentence if `work` is invalid. */

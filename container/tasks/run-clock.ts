@@ -21,8 +21,8 @@ export type RunClock = {
 }
 
 /**
- * Minimum finished share of the work, and minimum elapsed time in seconds, before the remaining
- * time is estimated.
+ * Minimum finished share of the work, and minimum elapsed time in seconds. Below either minimum, no
+ * remaining time is estimated.
  */
 const ETA_FRACTION_MIN = 0.02
 const ETA_SECONDS_MIN = 1

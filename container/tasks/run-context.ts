@@ -29,7 +29,7 @@ export type RunStatus = {
   processingMs: number
 }
 
-/** Context of a run: values that all phases of the run need. */
+/** Context of a run, one attempt to execute a task: values that all phases of the run need. */
 export type RunContext = {
   order: TaskOrder
   settings: RunnerSettings
@@ -50,7 +50,10 @@ export type TaskOutcome<Result = TaskResult> = ({ result: Result } | TaskFailure
   stdout?: string
 }
 
-/** Records, logs and reports that a tool has started to work on the task. */
+/**
+ * Records the start of a tool in the run's status, logs it, and reports to the Worker that the work
+ * on the task has started.
+ */
 export function markProcessStarted(context: RunContext, tool: string): void {
   context.status.processStartedAt ??= new Date().toISOString()
   log("info", "process.started", { ...runLogFields(context.status), tool })

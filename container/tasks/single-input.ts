@@ -17,7 +17,10 @@ export async function downloadSingleInput(context: RunContext, what: string): Pr
   return input.name
 }
 
-/** Probes the downloaded input by ffprobe, and marks the start of the task's tool processes. */
+/**
+ * Probes the downloaded input by ffprobe, and records and reports that a tool has started to work
+ * on the task.
+ */
 export async function probeSingleInput(
   context: RunContext,
   name: string,

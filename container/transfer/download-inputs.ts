@@ -21,7 +21,7 @@ const READ_ONLY_MODE = 0o444
  */
 const SMALL_BYTES_MAX = 256 * 1024
 
-/** Part of a run's context that the download of inputs needs. */
+/** Values of a task's run that the download of its inputs needs. */
 type DownloadContext = TransferContext & {
   order: { inputs: readonly TaskInput[] }
   settings: { limits: { diskReserveBytes: number } }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { z } from "zod"
 
-/** Reader that divides a body into parts. */
+/** Reader that divides the body of a download into parts for an upload. */
 export type PartReader = {
   /**
    * Fills a buffer with the next bytes of the body. Returns the number of bytes, which is smaller
@@ -11,7 +11,10 @@ export type PartReader = {
   fill(buffer: Buffer): Promise<number>
 }
 
-/** Opens a reader that divides a body into parts. Calls `onBytes` with all bytes in order. */
+/**
+ * Opens a reader that divides the body of a download into parts. Calls `onBytes` with all bytes in
+ * order, for example to hash them.
+ */
 export function createPartReader(
   body: AsyncIterable<Uint8Array>,
   onBytes: (bytes: Uint8Array) => void = () => undefined,

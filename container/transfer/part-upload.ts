@@ -42,9 +42,9 @@ export async function startPartUpload(
 }
 
 /**
- * Resumes the upload that an earlier run has started with the same validator, or starts a new
- * upload that later runs can resume. If an earlier run has completed the upload, returns only the
- * size of the output.
+ * Resumes the upload that an earlier run has started with the same `validator`, such as an ETag of
+ * the source, or starts a new upload that later runs can resume. If an earlier run has completed
+ * the upload, returns only the size of the output.
  */
 export async function startResumableUpload(
   context: TransferContext,

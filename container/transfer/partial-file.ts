@@ -75,8 +75,8 @@ export async function createPartialInputFile(
     fetch({ start: 0, end: HEAD_BYTES }),
     fetch({ start: size - TAIL_BYTES, end: size }),
   ])
-  // Ignores a failure of the first downloads here, since each request for a range waits for these
-  // downloads and reports the failure.
+  // Prevents an unhandled rejection if the first downloads fail. Each request for a range waits for
+  // these downloads and reports the failure.
   ends.catch(() => undefined)
   return {
     inode,

@@ -6,8 +6,8 @@ import type { RunIoClient } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
 /**
- * Fields of a report that the caller of the reporter provides, without the sender and the time of
- * the report.
+ * Fields of a report to the Worker, without the fields that are added when it is sent: the id of
+ * the runner's process (`boot`) and the time (`at`).
  */
 export type ReportFields<Kind extends Report["kind"]> = Omit<
   Extract<Report, { kind: Kind }>,
@@ -46,8 +46,8 @@ export type RunReporter = {
 }
 
 /**
- * Time without an accepted report, in milliseconds, after which the lease of the run has certainly
- * expired and the Worker has requeued the task.
+ * Time without an accepted report, in milliseconds, after which the Worker has certainly given up
+ * the run and lets the task wait for another run.
  */
 const SILENCE_MS_MAX = 60_000
 const REPORT_TIMEOUT_MS = 5000
@@ -64,8 +64,9 @@ const FINAL_TIMEOUT_MS = 30_000
 
 const TICK_MS = 250
 /**
- * Minimum time between two progress reports, in milliseconds. The first value applies after a
- * change of at least one percent, and the second value applies after a smaller change.
+ * Minimum time between two progress reports, in milliseconds. CHANGED_MS applies after a change of
+ * at least one percent. SLIGHTLY_CHANGED_MS applies after a smaller change, or if only the details
+ * have changed.
  */
 const CHANGED_MS = 500
 const SLIGHTLY_CHANGED_MS = 2000
@@ -149,8 +150,8 @@ async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promis
       try {
         await send()
       } catch (error) {
-        // Retries even after errors that are otherwise final, because the outcome of the run exists
-        // only in this report.
+        // Retries after every error, including errors after which other requests are not retried,
+        // because the outcome of the run exists only in this report.
         if (performance.now() > untilMs) throw error
         throw new Error("The Worker did not accept the report.", { cause: error })
       }

@@ -27,9 +27,10 @@ export type RunIoRequest = {
 export type RunIoClient = {
   /**
    * Sends a request and buffers the response. `path` begins with a slash. Returns a response with
-   * status 2xx or a status in `acceptedStatuses`. Status 410 kills the run, and the abort reason is
-   * thrown. For other final statuses (4xx), throws a RunnerError. For all other statuses, and if
-   * the connection has no traffic for `transferIdleMs`, throws an Error.
+   * status 2xx or a status in `acceptedStatuses`. Status 410, which means that the run has ended
+   * for the Worker, kills the run, and the abort reason is thrown. For other final statuses (4xx),
+   * throws a RunnerError. For all other statuses, and if the connection has no traffic for
+   * `transferIdleMs`, throws an Error.
    */
   fetch(path: string, request: RunIoRequest): Promise<Response>
   /**

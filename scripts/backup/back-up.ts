@@ -21,8 +21,8 @@ export type BackupResult = { copied: number; kept: number; removed: number; byte
 const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
- * Pattern of files that `copyOther` does not copy: SQLite databases and their `-wal` and `-shm`
- * files, which `copyDatabase` handles, and unfinished files.
+ * Pattern of files that `copyOther` does not copy: unfinished files, and SQLite databases with
+ * their `-wal` and `-shm` files, because `copyDatabase` copies databases.
  */
 const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
 /**
@@ -32,7 +32,10 @@ const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
 const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])
 
 const BUSY_MS_MAX = 30_000
-/** Mode of `copyFile`: clones the file if the file system can, and fails if the target exists. */
+/**
+ * Flags for `copyFile`: share the file's blocks with the copy (reflink) if the file system can, and
+ * fail if the target exists.
+ */
 const COPY_MODE = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
 
 /**
@@ -73,7 +76,10 @@ function findDatabases(stateDir: string): string[] {
   )
 }
 
-/** Returns the sort order of a database: 1 if the database has API keys, else 0. */
+/**
+ * Returns 1 for a database with API keys, else 0. Databases are copied in descending order of this
+ * number.
+ */
 function ofKeys(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
   try {
@@ -119,8 +125,8 @@ async function copyDatabase(stateDir: string, folder: string, path: string): Pro
 
 /**
  * Copies a file and returns its size in bytes. Returns null if the backup already has the file, and
- * undefined if the file no longer exists. Equal size and age suffice for the comparison, because
- * files of R2 objects never change.
+ * undefined if the file no longer exists. A copy with the same size that is not older than the file
+ * counts as equal, because files of R2 objects never change.
  */
 async function copyOther(
   stateDir: string,
@@ -138,7 +144,7 @@ async function copyOther(
     await rename(newName(folder, path), target)
     return size
   } catch (error) {
-    // The running service has removed the source file meanwhile.
+    // The service, which may run during the backup, has removed the source file.
     if (isSystemError(error, "ENOENT")) return undefined
     throw error
   }

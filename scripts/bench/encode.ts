@@ -16,8 +16,8 @@ const SOURCE =
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 
 /**
- * Measures the time from the submission to the success of an encode of a few seconds, and compares
- * the time with ffmpeg alone with the same arguments.
+ * Measures the time from the submission of an encode of a few seconds to its success, and compares
+ * it with the time of bare ffmpeg with the same arguments.
  */
 export async function benchEncode(scope: BenchResources): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
@@ -46,8 +46,8 @@ export async function benchEncode(scope: BenchResources): Promise<BenchResult[]>
 }
 
 /**
- * Measures the CPU time that an encode takes in the service besides ffmpeg, such as for transfers
- * and supervision.
+ * Measures the CPU time that the service needs for an encode in addition to that of ffmpeg, such as
+ * for transfers and supervision.
  */
 async function measureBeside(
   service: BenchService,

@@ -44,8 +44,8 @@ export async function benchFairness(scope: BenchResources): Promise<BenchResult[
 }
 
 /**
- * Measures how long jobs of an account wait while no other jobs exist, and while another account's
- * flood of jobs may hold `floodSlots` slots.
+ * Measures how long jobs of an account wait while no other jobs exist, and while another account
+ * has many jobs, of which `floodSlots` may run at once.
  */
 async function measure(scope: BenchResources, floodSlots: number) {
   const service = await startBenchService(scope, {
@@ -81,7 +81,8 @@ async function submitFlood(caller: ApiCaller): Promise<string[]> {
 }
 
 /**
- * Returns the longest time for which one of four tasks of the flood held its slot, in milliseconds.
+ * Returns the longest duration of four tasks of the account with many jobs, from the runner's
+ * acceptance to the end, in milliseconds.
  */
 async function lengthMs({ whenLogged }: BenchService, ids: string[]): Promise<number> {
   const lengths = ids.slice(4, 8).map(async (id) => {

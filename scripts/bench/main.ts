@@ -34,13 +34,16 @@ type Bench = {
 
 const BENCH_MS_MAX = 180_000
 const COST_MS_MAX = 900_000
-/** Time limit of a benchmark with a load, beyond the duration of the load. */
+/**
+ * Time by which the time limit of the benchmark `memory` exceeds the duration of its load, in
+ * milliseconds.
+ */
 const LOAD_MS_MORE = 120_000
 const MEMORY_SECONDS_MIN = 60
 const NORMALIZE_MS_MAX = 600_000
 /**
- * Time limit of the benchmark `scale` beyond the duration of its load. Includes the creation of
- * accounts and the wait for the last jobs.
+ * Time by which the time limit of the benchmark `scale` exceeds the duration of its load, in
+ * milliseconds. Allows for the creation of accounts and the wait for the last jobs.
  */
 const SCALE_MS_MORE = 900_000
 const SHORT_MS_MAX = 600_000

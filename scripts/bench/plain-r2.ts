@@ -15,7 +15,10 @@ import type { BenchResources } from "./scope.ts"
  */
 const READY_PREFIX = "Plain R2 serves "
 
-/** Path below which request bodies are stored in parts, as the service stores large files. */
+/**
+ * Path prefix. Bodies of requests below it are stored by multipart uploads, as the service stores
+ * large files.
+ */
 export const MULTIPART_STORE_PATH = "/in-parts/"
 
 const CONTENTS = `const PART_BYTES = 5 * 1024 * 1024

@@ -18,8 +18,8 @@ export type BenchResources = {
 export function createBenchResources(): BenchResources {
   const opened = new AsyncDisposableStack()
   const closing = new AbortController()
-  // Disposes of the resource at once if the scope is closed. A benchmark that exceeded its time
-  // limit still runs, and must leave nothing behind.
+  // Disposes of the resource at once if the scope is closed. The code of a benchmark that exceeded
+  // its time limit still runs then, and must leave no process or folder behind.
   function use<T extends AsyncDisposable>(resource: T): T {
     if (!opened.disposed) return opened.use(resource)
     void resource[Symbol.asyncDispose]()

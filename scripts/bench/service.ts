@@ -8,9 +8,9 @@ import type { BenchResources } from "./scope.ts"
 
 const EVENT_MS_MAX = 180_000
 
-/** Service that a benchmark started, with callers and the log of the service. */
+/** Service that a benchmark started, with API clients (callers) and access to the service's log. */
 export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "makeKey"> & {
-  /** Caller with a key of an account with the plan `paid`. */
+  /** API client with a key of an account with the plan `paid`. */
   caller: ApiCaller
   /** Creates another account with the plan `paid`. Returns a caller of that account. */
   openAccount(name: string): Promise<ApiCaller>

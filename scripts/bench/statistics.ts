@@ -23,7 +23,10 @@ export async function runRepeatedly<T>(times: number, work: () => Promise<T>): P
   return results
 }
 
-/** Alternates two measurements, and returns the median of each. Warm-up rounds do not count. */
+/**
+ * Runs two measurements alternately, and returns the median of each. Results of warm-up rounds are
+ * ignored.
+ */
 export async function measureAlternatingMedians(
   rounds: { warmUp: number; counted: number },
   measure: () => Promise<number>,
@@ -41,8 +44,9 @@ export async function measureAlternatingMedians(
 }
 
 /**
- * Runs several measurements in each round, and starts each round with another measurement. Returns
- * a function from the name of a measurement to its median. Warm-up rounds do not count.
+ * Runs all measurements in each round, and begins each round with the next measurement in turn.
+ * Returns a function from the name of a measurement to its median. Results of warm-up rounds are
+ * ignored.
  */
 export async function measureMediansInRotation<Name extends string>(
   { warmUp, counted }: { warmUp: number; counted: number },

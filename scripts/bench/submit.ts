@@ -21,12 +21,12 @@ const CALLERS = 16
 const SYNCED_TIMES = 160
 const GOAL = { p50Ms: 4, perSecond: 450 }
 /**
- * Duration of the command that occupies the slot. The duration exceeds the time of all submissions
- * on a slow machine.
+ * Duration of the command that keeps the only runner slot busy, so that no submitted command
+ * starts. Exceeds the time of all submissions, even on a slow machine.
  */
 const HOLD_SECONDS = 30
 const SETTLE_MS = 300
-/** Time without an ended command after which all open commands count as lost, in milliseconds. */
+/** Time in which no command ends, in milliseconds, after which all open commands count as lost. */
 const SILENCE_MS_MAX = 20_000
 const DRAIN_MS_MAX = 75_000
 
@@ -70,7 +70,8 @@ export async function benchSubmit(scope: BenchResources): Promise<BenchResult[]>
 }
 
 /**
- * Returns a command that occupies the only slot without CPU load, so that no other command can run.
+ * Returns a command that keeps the only runner slot busy without CPU load, so that no other command
+ * can run.
  */
 function holdOrder(): NewCommandRequest {
   const source = "-re -f lavfi -i anullsrc=sample_rate=8000"
@@ -87,7 +88,8 @@ async function compareAlone(caller: ApiCaller, submit: () => Promise<unknown>): 
   const submitMs: number[] = []
   const healthMs: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Waits until background work of the commands has ended, before the reference is measured.
+    // Waits for the background work of earlier submissions, which would slow the health requests
+    // that serve as the reference.
     await sleep(SETTLE_MS)
     healthMs.push(...(await runRepeatedly(ALONE_TIMES, () => measureMs(() => askHealth(caller)))))
     submitMs.push(...(await runRepeatedly(ALONE_TIMES, () => measureMs(submit))))
@@ -175,8 +177,8 @@ async function lossFigure(caller: ApiCaller, ids: string[]): Promise<BenchResult
 }
 
 /**
- * Waits until no command is open, until no open command has ended for `SILENCE_MS_MAX`, or until
- * the time limit. `isStill` of the result reports the second case.
+ * Waits until no command is open, until no command has ended for `SILENCE_MS_MAX`, or until the
+ * time limit. `isStill` returns true after such a silence.
  */
 async function drain(caller: ApiCaller, ids: string[]) {
   const idSet = new Set(ids)

@@ -16,7 +16,7 @@ const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 64 * 1024 ** 2
 const SETTLE_MS = 1000
 const PING_MS = 50
-/** Number of concurrent uploads, and the size of each. */
+/** Number of concurrent uploads, and the size of each in bytes. */
 const AT_ONCE = 6
 const EACH_BYTES = 256 * 1024 ** 2
 const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2, atOnceBytes: 96 * 1024 ** 2 }
@@ -39,8 +39,8 @@ type UploadMeasurement = { bytesPerSecond: number; growthBytes: number; pingMs: 
 
 /**
  * Measures throughput and memory of a large upload, and compares both with a plain `put` of the
- * same bytes into R2. Also compares the throughput of an upload by tus with that of the first
- * upload.
+ * same bytes into R2. Also compares the throughput of an upload by the tus protocol with that of
+ * the first upload.
  */
 export async function benchUpload(scope: BenchResources): Promise<BenchResult[]> {
   const byForm = await openService(scope)
@@ -129,8 +129,8 @@ function makeTusStore(caller: ApiCaller): UploadTarget["store"] {
 }
 
 /**
- * Waits for the probe of a file, which must not run during the next measurement, and deletes the
- * file.
+ * Waits for the end of a file's probe, because the probe would disturb the next measurement. Then
+ * deletes the file.
  */
 async function removeFile(caller: ApiCaller, id: string): Promise<void> {
   await waitUntilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
@@ -183,7 +183,10 @@ async function storeTimed(target: UploadTarget) {
   return { remove, elapsedMs: performance.now() - startedMs }
 }
 
-/** Sends a small request every 50 ms. `stop` returns the median of the response times. */
+/**
+ * Sends a small request every 50 ms. The function `stop` ends the requests, and returns the median
+ * of their response times.
+ */
 function watchPings({ caller, pingPath }: UploadTarget): { stop(): Promise<number> } {
   const tookMs: number[] = []
   const stopping = new AbortController()

@@ -32,8 +32,9 @@ const MAIN = "core:user:"
 const LOOPBACK = "MINIFLARE_LOOPBACK"
 
 /**
- * Names of workerd's external services, by the Worker's bindings to these services. Each service
- * leads to a socket of the start script or to the runner's port. Each start sets the addresses.
+ * Names of workerd's external services, by the Worker's bindings to these services. An external
+ * service forwards requests to a socket of the start script or to the runner's port. Each start of
+ * the service sets the addresses.
  */
 const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" }
 /**
@@ -42,8 +43,9 @@ const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" 
  */
 const SITE = { binding: "ASSETS", service: "site" }
 /**
- * Name of the external service that gets all other outgoing requests. Requests to this service and
- * to `stores` have the full URL as their target, as requests to an HTTP proxy do.
+ * Name of the external service for outgoing requests that use no binding of `WAYS_OUT`. Requests to
+ * this service and to `stores` (S3 servers) have the full URL as their target, as requests to an
+ * HTTP proxy do.
  */
 const OUTBOUND = "outbound"
 
@@ -58,8 +60,8 @@ const config = z.custom<Config>()
 
 /**
  * Turns Miniflare's configuration of one Worker into a configuration that runs without Miniflare.
- * The variables and secrets in `names` come from workerd's environment, each start sets the
- * addresses of external services, and services that the Worker does not use are removed.
+ * Makes workerd read the variables and secrets in `names` from its environment, leaves the
+ * addresses of external services to each start, and removes services that the Worker does not use.
  */
 export function adaptMiniflareConfig(
   given: unknown,
@@ -77,7 +79,8 @@ export function adaptMiniflareConfig(
       { name: SITE.binding, service: { name: SITE.service } },
     ],
     globalOutbound: { name: OUTBOUND },
-    // The Worker does not use the Cache API, and uses containers on Cloudflare only.
+    // Removes the services for the Cache API, which the Worker does not use, and for containers,
+    // which the Worker uses on Cloudflare only.
     cacheApiOutbound: undefined,
     containerEngine: undefined,
   }
@@ -117,8 +120,8 @@ function waysOut(): unknown[] {
 function withoutMiniflare(each: Service): Service {
   if (!each.worker) return each
   const { bindings, durableObjectStorage: storage } = each.worker
-  // Restores storage in memory: its value is Cap'n Proto's void, which became an empty object in
-  // the captured JSON.
+  // Restores the setting for storage in memory: its value is Cap'n Proto's void, which the captured
+  // JSON shows as an empty object.
   const isVoid = storage && Object.keys(storage).length === 0
   return {
     ...each,

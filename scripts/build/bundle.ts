@@ -55,7 +55,7 @@ try {
   replaceFile(BUNDLE_PATHS.runtime, JSON.stringify(runtime.record))
   writeBuildStamp(makeBuildStamp([...inputs, ...PACKAGES], begunAt))
 } catch (error) {
-  // Prints no errors of esbuild, because esbuild has already printed them.
+  // Prints nothing about a failed build, because esbuild has already printed its errors.
   if (!(error instanceof Error && "errors" in error)) throw error
   process.exitCode = 1
 } finally {

@@ -12,7 +12,10 @@ try {
   if (!(await isExplained())) console.error(`${PROGRAM} cannot be run: ${error.message}`)
 }
 
-/** Reports whether esbuild finds and prints the syntax error in the sources of the program. */
+/**
+ * Bundles bundle.ts with esbuild, which prints a syntax error with its place in the sources.
+ * Returns true if esbuild finds an error.
+ */
 async function isExplained(): Promise<boolean> {
   const options = { bundle: true, write: false, platform: "node", packages: "external" } as const
   const built = build({ ...options, entryPoints: [PROGRAM], format: "esm", logLevel: "error" })

@@ -28,7 +28,7 @@ export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
 
 /**
  * Bundles a module that runs in workerd outside the Worker as one ES module. The module must not
- * import modules of the runtime.
+ * import modules that only the runtime provides, such as `cloudflare:workers`.
  */
 export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
   return readSingleEsbuildOutput(

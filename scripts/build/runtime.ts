@@ -23,15 +23,21 @@ import type { ModuleBundle } from "./programs.ts"
 
 const wranglerConfig = z.object({ vars: z.record(z.string(), z.coerce.string()) })
 
-/** Name of the module with Zod that Miniflare's simulators import. */
+/**
+ * Name of the workerd module that contains Zod, which Miniflare's simulators of R2 and queues
+ * import.
+ */
 const ZOD = "miniflare:zod"
 
-/** D1 databases that a service on one machine may have. Unused databases cost nothing. */
+/**
+ * Binding names of all D1 databases that a service on one machine can use. Databases that are not
+ * used cost nothing.
+ */
 const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
 
 /**
- * Settings of wrangler.toml that apply to Cloudflare only, where logs and reads of R2 cost money
- * and request bodies are limited.
+ * Settings of wrangler.toml that a service on one machine does not get, because they only reduce
+ * costs of logs and R2 reads on Cloudflare, or meet Cloudflare's limit of request bodies.
  */
 const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX", "OBJECT_CACHE_SECONDS"])
 
@@ -63,7 +69,8 @@ export async function buildRuntime(
   // the secrets.
   process.env["WRANGLER_LOG"] ??= "error"
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
-  // Files of the site come from a disk service of workerd; see adapt-config.ts.
+  // Removes Miniflare's server of static files, because a disk service of workerd serves the
+  // documentation site; see adapt-config.ts.
   delete workerOptions["assets"]
   if (main === undefined) throw new Error("wrangler.toml names no main")
   const { contents, inputs } = await bundleWorker(main, define, counters?.worker)

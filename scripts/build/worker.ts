@@ -9,8 +9,9 @@ import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
 /**
  * Bundles the Worker as one ES module for workerd, with the limits of Cloudflare's D1. The module
- * exports `control` for the start script, and `callers` for the service's listening socket.
- * `counterPath` is the module of a benchmark whose `countWorkerOperations` wraps the Worker.
+ * also exports the entrypoints `control`, which the start script calls, and `callers`, which gets
+ * requests of API clients. `counterPath` is the path of a benchmark's module that counts the
+ * Worker's operations.
  */
 export async function bundleWorker(
   entryPath: string,
@@ -86,7 +87,7 @@ export const textModulesPlugin: Plugin = {
 }
 
 /**
- * Source text of Drizzle's class check by name, which recognizes values that another copy of
+ * Source text in Drizzle that checks a value's class by its name, for values that another copy of
  * Drizzle made.
  */
 const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;

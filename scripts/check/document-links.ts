@@ -10,13 +10,14 @@ const MENTION = /(?<![\w./])docs\/[\w./-]+?\.md(?:#[\w-]+)?/g
 /** Pattern of the path of a source file in a document. */
 const SOURCE = /`((?:src|container|scripts|test|migrations)\/[\w./-]+\.\w+)`/g
 /**
- * Documents whose source paths are not checked. Decisions name files that existed at their time,
- * and the files of the example kind are in test/fixtures.
+ * Documents whose source paths are not checked. Decision notes name files that existed when the
+ * note was written. The guide to adding a kind of job names files of an example, which are in
+ * test/fixtures.
  */
 const NO_SOURCES = /^docs\/(?:decisions\/|develop\/adding-a-kind\.md$)/
 /**
- * Files whose paths of documents are not checked, because the paths do not refer to the project's
- * documents.
+ * Files whose mentions of documents are not checked, because the mentioned documents belong to a
+ * test or to npm packages.
  */
 const NO_MENTIONS = /^(?:test\/scripts\/check\/documents\.test\.ts|package-lock\.json)$/
 

@@ -3,14 +3,14 @@ import { dirname, join } from "node:path"
 import { findImports, listSourceFiles } from "./imports.ts"
 
 /**
- * Limits of the project's file layout. The linter checks lines per file, import cycles and import
- * rules.
+ * Limits of the project's file layout. The linter, and not this module, checks lines per file,
+ * import cycles and import rules.
  */
 export type LayoutLimits = {
   filesPerFolder: number
   /**
-   * Folders that may have more files, each with its own limit and the reason. A limit may only be
-   * lowered.
+   * Folders that may have more files than `filesPerFolder`, each with its own limit and the reason.
+   * Changes may only lower a limit.
    */
   largeFolders: Record<string, { filesMax: number; reason: string }>
   /**
@@ -18,7 +18,7 @@ export type LayoutLimits = {
    * the importing file.
    */
   splinterLines: number
-  /** Maximum number of splinters. This limit may only be lowered. */
+  /** Maximum number of splinters in the project. Changes may only lower this limit. */
   splintersMax: number
 }
 

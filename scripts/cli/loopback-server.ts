@@ -9,7 +9,7 @@ export type LoopbackServer = AsyncDisposable & {
   closeAllConnections(): void
 }
 
-/** Starts an HTTP server on loopback. The disposal closes the server and its connections. */
+/** Starts an HTTP server on loopback. Disposing of the server closes it and its connections. */
 export async function startLoopbackServer(listener: RequestListener): Promise<LoopbackServer> {
   const server = createServer(listener).listen(0, "127.0.0.1")
   await once(server, "listening")

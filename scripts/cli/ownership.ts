@@ -6,8 +6,8 @@ import { CliError } from "./cli-error.ts"
 import { isSystemError } from "./system-error.ts"
 
 /**
- * Wording of error messages about a folder: its name as the subject of a sentence, and the advice
- * to choose another folder.
+ * Wording of error messages about a folder: the name of the folder's setting as `subject`, and the
+ * beginning of the advice to choose another folder as `choose`.
  */
 export type FolderErrorWording = { subject: string; choose: string }
 
@@ -70,7 +70,7 @@ export function setFileMode(path: string, mode: number, name = STATE_DIR_ERROR_W
   try {
     chmodSync(path, mode)
   } catch (error) {
-    // A running service may have removed the file meanwhile.
+    // Ignores a file that a running service has removed meanwhile.
     if (!isSystemError(error, "ENOENT")) throw error
   }
   if (((lookAt(path, name)?.mode ?? mode) & 0o777 & ~mode) === 0) return

@@ -14,7 +14,7 @@ export type NodeProgramOptions = {
   words: [string, ...string[]]
   /** Working folder of the program; by default that of this process. */
   folder?: string | undefined
-  /** Complete environment of the program. */
+  /** All environment variables of the program, which inherits none. */
   environment: NodeJS.ProcessEnv
   /** Signal that stops the program when aborted, even before the program is ready. */
   signal?: AbortSignal | undefined

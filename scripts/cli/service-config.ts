@@ -41,7 +41,10 @@ export type ServiceConfig = {
   stateDir: string
   runnerCapacity: number
   sweepEveryMs: number
-  /** Whether the Worker may call only ALLOWED_PRIVATE_HOSTS, for webhooks and for inputs. */
+  /**
+   * Whether the Worker may call only the hosts in ALLOWED_PRIVATE_HOSTS. Applies to webhooks and to
+   * URLs of inputs.
+   */
   refusesPublicHosts: boolean
   /** Header in which a trusted proxy in front of the service sends the client's address. */
   clientAddressHeader?: string

@@ -10,12 +10,13 @@ import { makeTempFolder } from "./temp-folder.ts"
 
 export type ServiceProcessOptions = {
   /**
-   * Settings of the service as environment variables. The service gets no settings of this process.
+   * Settings of the service as environment variables. The service inherits no settings from the
+   * environment of this process.
    */
   settings?: Record<string, string>
   /**
-   * State folder, which is kept after the disposal. The default is a temporary folder, which the
-   * disposal removes.
+   * State folder, which remains after the service has ended. The default is a temporary folder,
+   * which is removed then.
    */
   stateDir?: string
   /** Port on which the service listens; by default a free port. */
@@ -31,7 +32,7 @@ export type ServiceProcessOptions = {
   echoesErrors?: boolean
 }
 
-/** Service of `npm start` as a child process, which ends at its disposal. */
+/** Service of `npm start` as a child process. Disposing of this object ends the process. */
 export type ServiceProcess = AsyncDisposable & {
   origin: string
   stateDir: string

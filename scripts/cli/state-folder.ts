@@ -36,8 +36,8 @@ const WORK = "work"
  */
 const PROOFS = new Set(["secrets.json", "v3", "remote"])
 /**
- * Entries that do not prove that a folder is a state folder. An unfinished start or a rehearsal
- * leaves some of them, and `lost+found` is on every disk.
+ * Entries that do not prove that a folder is a state folder. An interrupted first start or a dry
+ * run of a deployment leaves some of them, and `lost+found` is at the root of a disk.
  */
 const HARMLESS = /^(?:lock|deploy|work|mails|sockets-.*|secrets\.json\.new|lost\+found)$/
 const NAMES_SHOWN = 3
@@ -126,8 +126,8 @@ function makeFolder(path: string): string {
 }
 
 /**
- * Removes other users' access to the state folder without its content, after a check that the
- * folder is a state folder.
+ * Removes other users' access to the state folder itself, and leaves the modes of its entries
+ * unchanged. First checks that the folder is a state folder.
  */
 function closeTop(path: string): Stats | null {
   if (requireOwnFile(path)?.isDirectory() === true) requireStateFolder(path)
@@ -135,8 +135,8 @@ function closeTop(path: string): Stats | null {
 }
 
 /**
- * Throws a CliError if a folder contains files of anything but a service, because other users would
- * lose access to those files.
+ * Throws a CliError if a folder contains files that no service made, because other users would lose
+ * access to those files.
  */
 function requireStateFolder(path: string): void {
   const names = readdirSync(path)

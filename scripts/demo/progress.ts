@@ -4,8 +4,8 @@ const WIDTH = 40
 const LABEL = "Progress  "
 
 /**
- * Creates a progress display: a bar that is redrawn on a terminal, or a row of numbers in other
- * output.
+ * Creates a progress display: on a terminal, a bar that is redrawn; in other output, a row of
+ * percentages.
  */
 export function createProgressBar(out: WriteStream) {
   let shown = -1

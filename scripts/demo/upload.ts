@@ -24,7 +24,7 @@ export async function uploadFile(api: DemoApi, path: string): Promise<FileRecord
   throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
 }
 
-/** Returns the record of a File. */
+/** Requests the record of an uploaded file by the file's id. */
 export async function readFileRecord(api: DemoApi, id: string): Promise<FileRecord> {
   return await readDemoRecord(api, `/files/${id}`, fileRecord)
 }

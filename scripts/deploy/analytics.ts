@@ -14,8 +14,8 @@ const MODULE = "probe.js"
 const SOURCE = "export default { fetch() { return new Response(null, { status: 404 }) } }"
 
 /**
- * Clause that Analytics Engine is not turned on in an account, with the URL at which the user can
- * turn it on.
+ * Part of an error sentence: Analytics Engine is not turned on in this account, with the URL at
+ * which the user can turn it on.
  */
 export const NO_ANALYTICS_CLAUSE =
   "Analytics Engine, which keeps the metrics, is not turned on in this account " +

@@ -16,7 +16,7 @@ import { describeNeededCloudflareRight } from "./rights.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
-/** Result of the checks, and input of the following phases of a deployment. */
+/** Result of the checks that precede a deployment, and input of the later phases. */
 export type CheckedDeployment = {
   id: DeploymentId
   api: CloudflareAccount
@@ -26,8 +26,8 @@ export type CheckedDeployment = {
   /** The Worker's settings after the deployment. */
   vars: WorkerVariables
   /**
-   * Secrets that the environment sets, and the names of the secrets that are empty in the
-   * environment and will be removed.
+   * Secrets to set, from the environment, and names of secrets to remove, whose variables in the
+   * environment are empty.
    */
   secrets: { given: Record<string, string>; dropped: string[] }
   /** Origin at which callers reach the service, without /v1. */
@@ -80,7 +80,10 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   return { problems: [...problems, ...site.problems], deployment: site.deployment }
 }
 
-/** Reads the deployed Worker, and derives the new deployment from that Worker and the settings. */
+/**
+ * Reads the deployed Worker, merges its settings with those of the environment, and returns the new
+ * deployment or its problems.
+ */
 async function checkSite(site: {
   environment: NodeJS.ProcessEnv
   stateDir: string
@@ -119,8 +122,8 @@ async function checkSite(site: {
 }
 
 /**
- * Returns a sentence if the settings name fewer databases than are deployed, because every deployed
- * database holds accounts. Returns null otherwise.
+ * Returns an error sentence if the setting DATABASES is less than the number of deployed databases,
+ * because every deployed database holds accounts. Returns null otherwise.
  */
 function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | null): string | null {
   const [requested, current] = [vars, deployed?.vars].map((each) =>
@@ -223,8 +226,8 @@ async function findClosedServices(api: CloudflareAccount): Promise<string[]> {
 }
 
 /**
- * Describes a refused call of Cloudflare's API. Names both possible causes, because Cloudflare
- * responds alike if the plan lacks a service and if the token may not use the service.
+ * Describes a refused call of Cloudflare's API. Names two possible causes, because Cloudflare sends
+ * the same response if the account's plan lacks a service and if the token may not use it.
  */
 function describeRefusal(
   { status, message }: Refusal,

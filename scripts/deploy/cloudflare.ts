@@ -6,15 +6,15 @@ const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
 
 /**
- * Cloudflare's error codes for a bucket, a Worker or workers.dev name, and a database that does not
- * exist.
+ * Cloudflare's error codes for a resource that does not exist: an R2 bucket, a Worker or
+ * workers.dev name, and a D1 database.
  */
 const NOT_FOUND_CODES = [10_006, 10_007, 7404]
 
 /** Cloudflare account, and the headers that authenticate requests to Cloudflare's API. */
 export type CloudflareAccount = { accountId: string; headers: Record<string, string> }
 
-/** Statuses of requests that the credentials do not permit. */
+/** HTTP statuses with which Cloudflare refuses credentials or lacking permissions. */
 const REFUSED_CREDENTIALS = [401, 403]
 
 export type CloudflareApiResult =

@@ -71,8 +71,8 @@ export function readWranglerConfig(): WranglerConfig {
 }
 
 /**
- * Number of possible namespace ids of rate limits: Cloudflare accepts positive signed integers of
- * 32 bits.
+ * Modulus of the hash from which a rate limit's namespace id is made, because Cloudflare accepts
+ * only positive signed integers of 32 bits.
  */
 const NAMESPACE_IDS = 2 ** 31
 
@@ -92,7 +92,8 @@ export function deriveWranglerConfig(deployment: {
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
-    // Removes the build step, which only serves a plain `wrangler deploy`.
+    // Removes the build command, which prepares the account only if a user calls `wrangler deploy`
+    // without `npm run deploy`.
     build: undefined,
     name,
     main: resolve(CLONE_FOLDER, source.main),
@@ -117,7 +118,7 @@ export function deriveWranglerConfig(deployment: {
     ratelimits: source.ratelimits.map((one) => ({
       ...one,
       // Derives the namespace id from the deployment's name, because deployments with the same id
-      // would share their counts.
+      // would count requests together.
       namespace_id: String(crc32(`${name} ${one.name}`) % NAMESPACE_IDS),
     })),
     analytics_engine_datasets: hasAnalytics ? datasetsFor(source, name) : [],
@@ -153,8 +154,8 @@ function databasesFor({ d1_databases: [first] }: WranglerConfig, vars: WorkerVar
 }
 
 /**
- * Returns the Analytics Engine datasets with the deployment's name. Replaces hyphens in the names,
- * because SQL queries contain the names.
+ * Returns the Analytics Engine datasets, whose names contain the deployment's name. Replaces
+ * hyphens in the names, because SQL queries use the names without quotes.
  */
 function datasetsFor({ analytics_engine_datasets: datasets }: WranglerConfig, name: string) {
   return datasets.map((one) => ({

@@ -4,14 +4,14 @@ import { CliError } from "../cli/cli-error.ts"
 export type DeployFlags = {
   wantsHelp: boolean
   /**
-   * Whether to check and show the changes of a deployment, without an account and without changing
-   * anything.
+   * Whether to make a dry run, which checks everything that needs no Cloudflare account, and
+   * changes nothing.
    */
   isRehearsal: boolean
   rotatesOperatorToken: boolean
   /**
-   * Whether the check with real jobs runs after the deployment, alone without a deployment, or not
-   * at all.
+   * Time of the check with real jobs: `after` the deployment, `alone` instead of a deployment, or
+   * never (`none`).
    */
   check: "after" | "alone" | "none"
   /** Origin of the service that `--check` checks; null for the origin of the deployment. */

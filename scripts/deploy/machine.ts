@@ -30,7 +30,7 @@ export function describeToolVersions(): string {
 
 /** Returns null if the Docker engine responds, else a sentence with advice. */
 export async function findDockerProblem(): Promise<string | null> {
-  // Finds the Docker client in the same way as wrangler does.
+  // Uses the Docker client that wrangler uses: WRANGLER_DOCKER_BIN, else `docker`.
   const program = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"
   try {
     await promisify(execFile)(program, ["info"], { timeout: DOCKER_WITHIN_MS })

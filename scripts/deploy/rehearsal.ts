@@ -21,8 +21,8 @@ import { ensureSite } from "../site/ensure.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 
 /**
- * Runs every part of a deployment that needs no account, in temporary folders. Throws a CliError at
- * the end if Docker, which a deployment needs, does not respond.
+ * Makes a dry run: runs every part of a deployment that needs no Cloudflare account, in temporary
+ * folders. Throws a CliError at the end if Docker, which a deployment needs, does not respond.
  */
 export async function rehearseDeployment(
   environment: NodeJS.ProcessEnv,

@@ -7,7 +7,7 @@ import type { WranglerConfig } from "./config.ts"
 const DAY_SECONDS = 86_400
 /**
  * Age at which R2 aborts an unfinished upload, in days. The sweep aborts uploads after one day.
- * This rule aborts uploads that have no row in D1.
+ * R2's own rule is for uploads that have no row in D1, which the sweep does not find.
  */
 const ABORT_AFTER_DAYS = 2
 const RULE_ID = "abort-unfinished-uploads"

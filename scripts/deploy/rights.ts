@@ -1,6 +1,6 @@
 /**
- * Cloudflare's names of token permissions (each of the type Edit), and the paths below an account
- * that need the permission.
+ * Cloudflare's names of token permissions (each of the type Edit), and a pattern of the API paths
+ * below `/accounts/<id>` that need the permission.
  */
 const RIGHTS = [
   ["Workers Scripts", /^\/workers\//],
@@ -11,8 +11,8 @@ const RIGHTS = [
 ] as const
 
 /**
- * Message of wrangler with a refused path and one of Cloudflare's error codes for missing
- * permissions.
+ * Pattern of a wrangler message that contains a refused path and one of Cloudflare's error codes
+ * for missing permissions.
  */
 const REFUSED_BY_WRANGLER =
   /\/accounts\/[^/\s]+(\/[^\s)]+)\) failed[\s\S]*\[code: (?:10000|9109|1000)\]/

@@ -8,13 +8,14 @@ import { describeInvalidSecrets, secretNames, settingsSchema } from "../../src/b
 const NAME_CHARACTERS_MAX = 40
 
 /**
- * Variable of the deployed Worker with the names of the settings that override those of
- * wrangler.toml.
+ * Name of the deployed Worker's variable that lists the settings an operator has set. The listed
+ * settings override wrangler.toml in later deployments.
  */
 const GIVEN = "LATHE_GIVEN"
 
 /**
- * Settings of the Worker, without secrets and without settings that apply only to a plain runner.
+ * Settings of the Worker, without secrets and without settings that apply only to a runner on one
+ * machine, without containers.
  */
 const serviceSettings = settingsSchema.omit({
   LATHE_SECRET: true,
@@ -46,11 +47,14 @@ const deploymentName = z
 /** Maximum size of a secret on Cloudflare. */
 const SECRET_BYTES_MAX = 5 * 1024
 
-/** Settings of a service on one machine whose names match `GUESSED_NAME`. */
+/**
+ * Settings that match `GUESSED_NAME` and are valid only for a service on one machine. The
+ * deployment does not report them as mistyped.
+ */
 const OF_ONE_MACHINE = ["FETCH_PYTHON_PATH"]
 /**
- * Pattern of a name that looks like a setting of fetches or S3 sources and belongs to no other
- * program.
+ * Pattern of the names of settings for fetches and S3 sources. No other program uses such names, so
+ * that an unknown one is a mistake.
  */
 const GUESSED_NAME = /^(?:(?:FETCH|YTDLP|YT_DLP)_|S3_SOURCE)/
 
@@ -99,8 +103,8 @@ export function readDeploymentSettings(environment: NodeJS.ProcessEnv): Deployme
 
 /**
  * Merges the settings to deploy. The environment overrides settings that an operator set on the
- * deployed Worker, and those override wrangler.toml. Drops a deployed value that came from
- * wrangler.toml, so that a newer clone can change the value.
+ * deployed Worker, and those override wrangler.toml. Ignores a deployed value that came from
+ * wrangler.toml, so that a newer wrangler.toml can change the value.
  */
 export function mergeDeploymentSettings(
   settings: DeploymentSettings,

@@ -124,8 +124,8 @@ const applications = z.array(
 const listedImages = z.array(z.object({ name: z.string(), tags: z.array(z.string()) }))
 
 /**
- * Images of the account's containers. `isRolling` is true while some containers may still run an
- * older image.
+ * Images that the containers of the Cloudflare account use. `isRolling` is true while a roll-out is
+ * unfinished, so that some containers may still run an older image.
  */
 type ImagesInUse = { images: string[]; isRolling: boolean }
 
@@ -181,7 +181,7 @@ async function deleteOthers(
   const key = makeRegistryAuthorization(await makeRegistryCredentials(api, ["pull"]))
   for (const { name, tag } of images) {
     const digest = await readDigestInRegistry(`${api.accountId}/${name}`, tag, key)
-    // Keeps an image of unknown digest, because a container may run the image.
+    // Keeps an image whose digest is unknown, because it may be the image that a container runs.
     if (digest === null || keptDigests.has(digest)) continue
     const words = ["containers", "images", "delete", `${name}:${tag}`, "--skip-confirmation"]
     await runWranglerOrThrow([...words, "--config", configPath])

@@ -43,8 +43,8 @@ export async function isOperatorTokenAccepted(origin: string, token: string): Pr
 }
 
 /**
- * Requests the health of a service. Returns the status and the degraded reasons as `words`, or an
- * error sentence as `problem`.
+ * Requests the health of a service. Returns the status and the reasons for a degraded state as
+ * `words`, or an error sentence as `problem`.
  */
 async function readHealth(url: string): Promise<{ words: string } | { problem: string }> {
   try {

@@ -4,8 +4,8 @@ import { promisify } from "node:util"
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024
 
 /**
- * Kinds of components that ffmpeg lists by an option of the same name, each with the pattern of a
- * line of the list.
+ * Kinds of components. The option of ffmpeg with the same name, such as `-filters`, lists the
+ * components; the pattern matches a line of the list.
  */
 const KINDS = [
   ["filters", /^ [A-Z.|]{2,3} +(\S+) +\S+->\S+/],

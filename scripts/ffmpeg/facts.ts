@@ -8,13 +8,16 @@ import { readOptionClasses } from "./read-help.ts"
 
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 /**
- * Encoders whose help text is not read, because they have no options of their own or no command may
- * use them.
+ * Pattern of encoders whose help text is not read: those without options of their own, and those
+ * that the service allows in no command.
  */
 const PLAIN_ENCODERS =
   /^(?:pcm_|adpcm_)|_(?:amf|cuvid|mf|nvenc|omx|qsv|v4l2m2m|vaapi|videotoolbox|vulkan)$/
 
-/** Classes of options that several filters share. */
+/**
+ * Classes of options (AVClass) that several filters share. ffmpeg prints them after the options of
+ * the filter itself.
+ */
 const SHARED_CLASSES = new Set(["framesync", "SWScaler", "SWResampler", "AVDCT"])
 
 type Ask = (...words: string[]) => Promise<string>

@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { findUserCacheFolder } from "../cli/user-cache.ts"
 import { runDocker } from "./docker.ts"
 
-/** Docker engine that this process can use until the disposal. */
+/** Docker engine that this process can use until it disposes of this object. */
 export type DockerEngine = AsyncDisposable
 
 const LAB = resolve("../shared/container-lab/up.sh")

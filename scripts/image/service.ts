@@ -29,7 +29,7 @@ export type WranglerDevService = AsyncDisposable & {
   /** LATHE_SECRET of the service, which signs task tokens. */
   secret: string
   openAccount(name: string): Promise<{ key: string; caller: ApiCaller }>
-  /** Returns the ids of the running containers of media runners. */
+  /** Returns the ids of the running containers of the runner pool for media tasks. */
   containers(): Promise<string[]>
 }
 

@@ -58,8 +58,8 @@ export const launcherStep: SetupStep = {
 let wasTried = false
 
 /**
- * Set-up step for bubblewrap, which one tier of the sandbox uses. The service also runs without
- * bubblewrap.
+ * Set-up step for bubblewrap, which the sandbox uses for one of its levels of isolation. The
+ * service also runs without bubblewrap.
  */
 export const bubblewrapStep: SetupStep = {
   name: "bubblewrap",

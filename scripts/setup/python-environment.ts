@@ -27,13 +27,13 @@ export function makePythonEnvironmentStep({
   proof,
 }: {
   name: string
-  /** Name of the packages after the word "Installing". */
+  /** Name of the packages in the progress message "Installing …". */
   label?: string
   /** Beginning of the advice, which names the part of Lathe that needs Python. */
   neededFor: string
   /**
-   * Program in the environment's `bin` with arguments. The step is done only if the program
-   * succeeds.
+   * Program in the environment's `bin` with arguments, which tests the packages. The step is done
+   * only if the program succeeds.
    */
   proof: readonly [program: string, ...words: string[]]
 }): SetupStep {

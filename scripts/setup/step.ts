@@ -5,16 +5,19 @@ import { CliError } from "../cli/cli-error.ts"
  * exists, and must be fast.
  */
 export type SetupStep = {
-  /** Name of the program or file that the step installs, as the object of "Installing". */
+  /**
+   * Name of the program or file that the step installs, which follows "Installing" in the progress
+   * message.
+   */
   name: string
   /** Advice to the user if `make` fails. */
   advice: string
   /**
-   * Sentence about the missing program or file, if the sentence differs from "Lathe lacks <name>:
-   * run `npm run setup`."
+   * Sentence that replaces "Lathe lacks <name>: run `npm run setup`." if the program or file is
+   * missing.
    */
   lack?: string
-  /** Progress message of a step that does not install anything. */
+  /** Progress message that replaces "Installing …" if the step does not install anything. */
   doing?: string
   isDone(): Promise<boolean>
   canMake(): Promise<boolean>

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 
 /**
- * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values of the
- * code's example.
+ * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values in the
+ * example response that the documentation shows.
  */
 export type ErrorCodeExplanation = {
   title: string

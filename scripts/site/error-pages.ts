@@ -4,7 +4,10 @@ import type { ErrorCodeExplanation, ErrorCodeExplanations } from "./error-explan
 import type { SitePage } from "./page.ts"
 import { makeMarkdownTable } from "./table.ts"
 
-/** Meaning of an error code in one use, such as in an error response or in a failed job. */
+/**
+ * Meaning of an error code where it is used: in an error response, in `details` of a 422, or in a
+ * failed job.
+ */
 type Meaning = ErrorCodeExplanation & { where: string; example: unknown }
 
 const FAILURE =

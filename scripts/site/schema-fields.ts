@@ -105,7 +105,10 @@ function describeEnum(values: unknown[]): string {
   return [...shown, ...(values.length > ENUM_MAX ? ["…"] : [])].join(", ")
 }
 
-/** Size of bounds that are not shown, because such bounds only mean that a number is an integer. */
+/**
+ * Maximum from which a bound is not shown: JSON Schema gives this bound to each integer that has no
+ * other limit.
+ */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: JsonSchema): string {

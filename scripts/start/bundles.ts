@@ -37,14 +37,14 @@ export const BUNDLE_PATHS = {
 export const SITE_FOLDER = resolve("dist/site")
 
 /**
- * Environment variables of the start script, which limit the number of glibc's memory arenas,
+ * Environment variables of the start script. They limit the number of glibc's memory arenas,
  * because each arena keeps freed memory.
  */
 export const START_SCRIPT_ENVIRONMENT = { MALLOC_ARENA_MAX: "2" }
 
 /**
- * Option of Node.js that limits V8's young generation. A small limit suffices, because bytes that
- * pass through the start script lie outside V8's heap.
+ * Option of Node.js that limits V8's young generation. A small limit suffices, because the buffers
+ * of data that pass through the start script are outside V8's heap.
  */
 const YOUNG_SPACE = "--max-semi-space-size=2"
 

@@ -20,8 +20,8 @@ import { ensureFfmpegCapabilities } from "../setup/main.ts"
 const STOP_WITHIN_MS = 15_000
 
 /**
- * Settings that name a Python of the operator, and the feature that the service lacks without that
- * Python.
+ * Settings that name a Python that the operator installed, and a clause about the feature that the
+ * service lacks if that Python does not work.
  */
 const OWN_PYTHONS = {
   FETCH_PYTHON_PATH: "fetches nothing from the web",
@@ -57,7 +57,8 @@ async function mentionOwnPython(name: string, lack: string): Promise<void> {
 await runScript(async () => {
   const config = readServiceConfig(process.env)
   const tools = requireTools().then(ensureFfmpegCapabilities)
-  // Checks for setpriv while the checks of the tools run. `canKillWithParent` caches the result.
+  // Looks for the program setpriv now, while the checks of the tools run. `canKillWithParent`
+  // caches the result for later calls.
   canKillWithParent()
   await tools
   // Files that this process and its children create from here on are readable by this user only.

@@ -59,8 +59,8 @@ export const RUNNER_VARIABLES = [
 ]
 
 /**
- * Option of Node.js that limits V8's young generation. A small limit suffices, because data that
- * pass through the runner lie outside V8's heap.
+ * Option of Node.js that limits V8's young generation. A small limit suffices, because the buffers
+ * of data that pass through the runner are outside V8's heap.
  */
 const YOUNG_SPACE = "--max-semi-space-size=2"
 
@@ -72,8 +72,8 @@ export type RunnerOptions = {
   /** Folder of the workspaces of tasks. */
   workDir: string
   /**
-   * UNIX socket on which the Worker listens for the runner alone, without the checks for requests
-   * of API clients. Null if the runner sends its requests to the public address.
+   * UNIX socket on which the Worker listens for the runner alone, without the checks that requests
+   * from API clients get. Null if the runner sends its requests to the public address.
    */
   ioSocket: string | null
   /** URL at which the runner announces its start, and the token for that URL. */

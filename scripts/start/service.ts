@@ -41,8 +41,8 @@ const START_PATIENCE_MS = 60_000
 const SELF_TEST_PATIENCE_MS = 8000
 
 /**
- * Port of the runner, the token that requests to the runner must carry, and the token with which
- * the runner announces its start.
+ * Port of the runner, the token that requests to the runner must carry (`token`), and the token
+ * with which the runner announces its start to the Worker.
  */
 type RunnerEndpoint = { port: number; token: string; announceToken: string }
 
@@ -74,8 +74,8 @@ export async function startService(
   // API clients wait at this socket until the Worker handles requests, also during a restart of
   // workerd.
   const { descriptor } = started.use(await createListeningSocket({ host, port }))
-  // Sweeps after a restart, because a crash of workerd loses queue messages. The sweep finds the
-  // jobs and webhooks of lost messages.
+  // Runs a sweep after a restart, because a crash of workerd loses queue messages. The sweep finds
+  // the jobs and webhooks whose messages were lost.
   const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
     folder: sockets.path,
     descriptor,
@@ -95,8 +95,8 @@ export async function startService(
       token,
       capacity: config.runnerCapacity,
       workDir: join(config.stateDir, "work"),
-      // Uses no socket if IO_ORIGIN names a proxy, because the proxy must get all requests of the
-      // runner.
+      // Gives the runner no socket if IO_ORIGIN names a proxy, because all requests of the runner
+      // must then pass through the proxy.
       ioSocket: process.env["IO_ORIGIN"] === undefined ? socketPath : null,
       announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: announceToken },
     }),
@@ -116,8 +116,8 @@ export async function startService(
 }
 
 /**
- * Registers the disposal of a part that is still starting. A part whose start fails needs no
- * disposal.
+ * Makes the disposal of the service wait for a part that is still starting, and dispose of it. A
+ * part whose start failed is skipped.
  */
 function disposeOnceStarted(stack: AsyncDisposableStack, starting: Promise<AsyncDisposable>): void {
   const settled = starting.catch(() => null)

@@ -130,7 +130,8 @@ function makeHandlers(
       allowedHosts: parseHostList(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
       refusesPublicHosts: config.refusesPublicHosts,
     }),
-    // Allows exactly the hosts of S3_SOURCES, at any address, because the operator names them.
+    // Allows only the hosts in S3_SOURCES, also at private addresses, because the operator chose
+    // these hosts.
     stores: makeOutgoingRequestHandler({
       allowedHosts: listS3Hosts(readS3Sources(bindings.S3_SOURCES)),
       refusesPublicHosts: true,
@@ -141,8 +142,8 @@ function makeHandlers(
 }
 
 async function listenBy(path: string, handler: Handler): Promise<AsyncDisposable> {
-  // Requires no Host header, because a proxied request has the host in its target. Sets no time
-  // limit, because a body may be slow.
+  // Accepts requests without a Host header, because their target is a full URL, as for a proxy.
+  // Sets no time limit, because a body may be slow.
   const own = { requireHostHeader: false, requestTimeout: 0 }
   const server = createServer(own, (incoming, answer) => {
     handler(incoming, answer).catch((error: unknown) => {

@@ -8,11 +8,11 @@ const texts = z.record(z.string(), z.string())
 export const workerdBuildSchema = z.object({
   /** Path of the workerd program. */
   program: z.string(),
-  /** Path of workerd's configuration, if the path differs from `BUNDLE_PATHS`. */
+  /** Path of workerd's configuration, if it is not the one in `BUNDLE_PATHS`. */
   config: z.string().optional(),
   /**
-   * Names of workerd's disk services. The value is the folder of each service below `v3` of the
-   * state folder.
+   * Folders of workerd's disk services by the service's name. The folders are relative to `v3` in
+   * the state folder.
    */
   disks: texts,
   /** Variables of wrangler.toml, which the environment may override. */

@@ -125,11 +125,14 @@ const structured = z.object({ level: z.string(), message: z.string() })
 
 const LEVELS = { debug: "debug", warn: "warn", error: "error" } as const
 
-/** Patterns of workerd's internal messages that are not logged, because nobody can act on them. */
+/** Pattern of workerd's internal messages that are not logged, because they require no action. */
 const OWN_MATTERS =
   /\$LLVM_SYMBOLIZER is not set|took recursive isolate lock|CODE_MOVED for unknown code block|compile cache failed its compatibility check|does not export a connect\(\) function|Received a connect event|stack:(?: (?:0|[a-f\d]{4,})){3,}/
 
-/** Pattern of the first message of a crash of workerd. All later messages are logged, too. */
+/**
+ * Pattern of workerd's first message when it crashes. From this message on, internal messages are
+ * logged too.
+ */
 const CRASH = /^\*\*\* (?:std::terminate\(\)|Fatal uncaught|Received signal|Uncaught exception)/
 
 /**

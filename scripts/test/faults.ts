@@ -32,8 +32,8 @@ await runScript(async () => {
   const tally = openTally((text) => console.error(`  ${text}`))
   const groups = GROUPS.filter(({ name }) => only === undefined || name.includes(only))
   const stopped = makeStopSignal(new CliError("Stopped."))
-  // If a group fails, the other groups stop before their next fault, and their services are stopped
-  // in order.
+  // If a group of tests fails, the other groups stop before they cause their next fault, and then
+  // stop their services.
   const failure = new AbortController()
   const signal = AbortSignal.any([stopped, failure.signal])
   async function run(group: Group): Promise<void> {

@@ -8,7 +8,9 @@ import { fliteStep } from "../setup/test-tools.ts"
 import { ensureCachedFfmpeg } from "../setup/own-ffmpeg.ts"
 import { runOptionalSetupStep } from "../setup/step.ts"
 
-/** Folder of the tested ffmpeg build. This build is separate from the build that the clone uses. */
+/**
+ * Folder of the ffmpeg build to test. The build of `npm run setup -- --ffmpeg` has another folder.
+ */
 const FOLDER = resolve("node_modules/.cache/ffmpeg-tested")
 
 /** Paths of the tests that use ffmpeg or ffprobe. */

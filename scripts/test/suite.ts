@@ -6,7 +6,10 @@ import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
 import { runOptionalSetupStep } from "../setup/step.ts"
 
-/** Paths of the tests of each test suite. A suite runs all cases of the tests' tables. */
+/**
+ * Paths of the tests of each suite. A suite runs all cases of table-driven tests, of which `npm
+ * test` skips some.
+ */
 const SUITES: Record<string, string[]> = {
   commands: ["test/ffmpeg/", "test/kinds/command/", "test/system/corpus"],
   deploy: ["test/scripts/deploy/", "test/system/live-check"],

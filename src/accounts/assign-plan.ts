@@ -37,8 +37,8 @@ export async function assignPlanByAccountId(
 }
 
 /**
- * Makes the dispatcher and the rate limiters of an account read the account's plan again after a
- * change.
+ * Makes the Durable Objects of an account read its plan again after a change: the dispatcher, which
+ * queues the account's tasks, and the rate limiters.
  */
 export async function refreshCachedPlan(env: Env, accountId: string): Promise<void> {
   await syncAccountCopy(env, accountId)

@@ -25,8 +25,8 @@ export type ApiKeySettings = { name: string; scopes: Scope[]; expiresAt: number 
 export type NewApiKeyWithRow = { key: string; row: ApiKey }
 
 /**
- * Creates an API key for the account with a name, and creates the account if no account has the
- * name. Only the returned value contains the key: D1 stores a hash.
+ * Creates an API key for the account that has the name `accountName`. Creates this account first if
+ * it does not exist. Only the returned value contains the key: D1 stores a hash.
  */
 export async function createApiKeyForNamedAccount(
   env: Env,
@@ -71,8 +71,8 @@ export type ApiKeyRotationRefusal = "revoked" | "expired" | "replaced" | "full"
 
 /**
  * Creates an API key with the name, scopes and lifetime of an existing API key. The existing key
- * expires after the overlap, unless its own expiry is earlier. Returns null if the account has no
- * such key.
+ * remains valid for `overlapMs`, unless its own expiry is earlier. Returns null if the account has
+ * no such key.
  */
 export async function rotateApiKey(
   env: Env,
@@ -96,8 +96,8 @@ export async function rotateApiKey(
     const current = (await findApiKeyOfAccount(database, id)) ?? before
     return { refusal: judgeRotation(current, now) ?? "full", before: current }
   }
-  // The rotation has succeeded even if the rate limiter cannot be reached. The limiter then accepts
-  // the old key until the cached key expires.
+  // Ignores a failed call: both keys are stored already. A rate limiter that cannot be reached
+  // accepts the old key until its cached copy of the key expires.
   await forget(env, before.hash).catch(() => undefined)
   return newRecord
 }

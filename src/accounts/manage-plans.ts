@@ -18,14 +18,14 @@ import {
 } from "../db/accounts/plans.ts"
 
 /**
- * Maximum number of dispatchers that a change of a plan notifies at once. Other dispatchers read
- * the plan with their next task.
+ * Maximum number of dispatchers (the Durable Objects that queue an account's tasks) that a change
+ * of a plan notifies at once. Other dispatchers read the plan with their next task.
  */
 const TOLD_MAX = 200
 
 /**
- * Plan with the limits that apply to its accounts. Settings of the service may override or bound
- * the plan's own limits.
+ * Plan with the limits that apply to its accounts. Settings of the service may replace the plan's
+ * own limits, or bound them.
  */
 export type ListedPlan = {
   name: string

@@ -42,8 +42,8 @@ export const operatorPlanLimitsSchema = z
     ...buildLimitRecord((_, name) => limitNumber(name)),
     link_seconds: limitNumber("link_seconds").default(PLAN_LIMITS.paid.linkSecondsMax),
     /**
-     * Largest share of a pool's slots that an account of the plan may hold while other accounts
-     * wait.
+     * Largest share of a runner pool's task slots that an account of the plan may occupy while
+     * other accounts wait.
      */
     slots_share: z
       .number("expected a number from 0 to 1")

@@ -16,8 +16,8 @@ export type AppEnv = {
     /** API key of the request; null for a user who is signed in to the dashboard. */
     key: CallerKey | null
     /**
-     * Requests that the rate limit leaves the caller in this window, for response headers;
-     * undefined before authentication.
+     * Result of the rate limit for this request, with the caller's remaining requests; undefined
+     * before authentication.
      */
     allowance: RateLimitResult | undefined
     /** Name of the Durable Object that counts the caller's requests. */
@@ -27,7 +27,10 @@ export type AppEnv = {
     database: AccountDatabases
     /** Upload link that authorizes a request without an API key; undefined for other requests. */
     uploadLink: UploadLink | undefined
-    /** Whether a create request uses the Job form; undefined until the body has been read. */
+    /**
+     * Whether a create request uses the Job form, whose response is a Job and whose invalid fields
+     * cause a 400; undefined until the body has been read.
+     */
     isInJobForm: boolean | undefined
   }
 }

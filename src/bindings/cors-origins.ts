@@ -5,7 +5,7 @@ const ORIGIN_OF_APP = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:_-]+$/
 
 /**
  * Schema of the setting CORS_ORIGINS: origins as browsers send them, separated by commas; `*`
- * allows every origin. The message of each issue contains the correction.
+ * allows every origin. The message about an invalid origin proposes the correct spelling.
  */
 export const corsOriginsSchema = z
   .string()

@@ -8,8 +8,8 @@ type InstanceTypeSetting = Extract<keyof Settings, `${string}_INSTANCE_TYPE`>
 const GIBIBYTE = 1024 ** 3
 
 /**
- * Pool of runners: the containers of one class on Cloudflare, or slots of the runner process on one
- * machine.
+ * Pool of runners, which execute tasks: the containers of one class on Cloudflare, or slots for
+ * concurrent tasks in the runner process on one machine.
  */
 export type PoolDefinition = {
   /** Name of the container class in wrangler.toml and src/index.ts. */
@@ -26,7 +26,10 @@ export type PoolDefinition = {
   instanceTypeSetting: InstanceTypeSetting
   /** Bytes of a container's disk that the image and the operating system occupy. */
   systemBytes: number
-  /** Network access of the pool's containers, besides the Worker's I/O routes. */
+  /**
+   * Network access of the pool's containers, besides their requests to the Worker for inputs,
+   * outputs and reports.
+   */
   network: "none" | "proxy"
 }
 
@@ -94,9 +97,9 @@ export function getPoolDefinition(name: string): (typeof POOLS)[PoolName] {
 }
 
 /**
- * Returns the names of a pool's slots. On Cloudflare each slot is a container. On one machine each
- * pool has `RUNNER_CAPACITY` slots of the same runner process, so that short tasks do not wait for
- * long tasks.
+ * Returns the names of a pool's slots, each of which runs one task at a time. On Cloudflare a slot
+ * is a container. On one machine each pool has `RUNNER_CAPACITY` slots of the same runner process,
+ * so that short tasks do not wait for long tasks of other pools.
  */
 export function listSlotNames(pool: string, settings: Settings): string[] {
   const count = settings.RUNNER_ORIGIN
@@ -109,9 +112,8 @@ const INSTANCES_PER_SLOT = 1.5
 const SPARE_INSTANCES_MIN = 2
 
 /**
- * Returns the maximum number of container instances for a number of slots. The maximum exceeds the
- * number of slots, because Cloudflare counts an instance that drains until the instance has
- * stopped.
+ * Returns the maximum number of container instances for a number of slots. More instances than
+ * slots are allowed, because Cloudflare counts a draining instance until the instance has stopped.
  */
 export function computeContainerInstancesMax(slots: number): number {
   return Math.max(Math.ceil(slots * INSTANCES_PER_SLOT), slots + SPARE_INSTANCES_MIN)

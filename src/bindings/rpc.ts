@@ -11,8 +11,8 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
 type DurableObject = Rpc.DurableObjectBranded
 
 /**
- * Task of a new job, with all fields that the dispatcher needs to queue the task without a read of
- * D1.
+ * Task of a new job, with all fields that the dispatcher (the Durable Object of an account's queue)
+ * needs to queue the task without a read of D1.
  */
 export type TaskMessage = {
   id: string
@@ -23,15 +23,15 @@ export type TaskMessage = {
   /** Whether the task waits for an input that is not stored yet. */
   blocked: boolean
   /**
-   * Weight of the task in the progress of its job. `sumTaskWeightsOfJobSql` is the sum of the
-   * weights of all tasks of the job.
+   * Weight of the task in the progress of its job. `jobWeight` is the sum of the weights of all
+   * tasks of the job.
    */
   weight: number
   jobWeight: number
   createdAt: number
 }
 
-/** Heartbeat of one run of a task. `boot` identifies the runner's process. */
+/** Heartbeat of a run. `fence` is the number of the dispatch, `boot` the id of the process. */
 export type Heartbeat = {
   taskId: string
   fence: number
@@ -40,8 +40,8 @@ export type Heartbeat = {
 }
 
 /**
- * Runner processes whose runs are lost. `boot` means all processes except the new process with that
- * boot id. `stopped` means only the process with that boot id, whose container has stopped.
+ * Runner processes whose runs are lost: all processes but the new one with the id `boot`, or only
+ * the process with the id `stopped`, whose container has stopped.
  */
 export type LostRunnerProcess = { boot: string } | { stopped: string }
 
@@ -56,12 +56,12 @@ export type JobVersionSeenByCaller = {
   endings?: string
 }
 
-/** Version of a job directly after its creation, when no task can have ended. */
+/** State to pass to `nextChange` for a new job, none of whose tasks can have ended. */
 export const NEW_JOB_VERSION: JobVersionSeenByCaller = { version: "", endings: "" }
 
 /**
  * State of a job that the dispatcher reports to waiting callers. `version` changes whenever the job
- * may have changed in D1, and `endings` whenever the job or one of its tasks may have ended.
+ * may have changed in D1; `endings` changes whenever the job or one of its tasks may have ended.
  */
 export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
 
@@ -80,20 +80,20 @@ export type DispatcherRpc = DurableObject & {
   /** Queues the tasks of a new job. Repeated calls have no further effect. */
   accept(accountId: string, tasks: TaskMessage[]): Promise<void>
   /**
-   * Renews the lease of a run. Returns false if another run has replaced this run. The runner then
-   * kills this run.
+   * Renews the lease of a run, which expires without heartbeats. Returns false if another run of
+   * the task has replaced this run; the runner then kills this run.
    */
   renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
   /**
    * Removes tasks that have ended from the queue. With `killed`, the dispatcher kills the runs of
-   * these tasks. `over` means that the caller has read in D1 that all tasks have ended, so that the
-   * dispatcher need not read D1 again.
+   * these tasks. `over` means that the caller has seen in D1 that all these tasks have ended, so
+   * that the dispatcher need not read D1.
    */
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
   /**
-   * Returns the snapshot of a job that was read by the claim of the job's task, and removes the
-   * snapshot from memory. Returns null if the dispatcher does not hold the snapshot. D1 may have a
-   * newer version.
+   * Returns the job as the dispatcher read it from D1 to start the task, and removes this snapshot
+   * from memory. Returns null if the dispatcher does not hold the snapshot. D1 may have a newer
+   * version.
    */
   claimedJob(taskId: string): Promise<JobSnapshot | null>
   /** Returns the progress of jobs by id. Jobs without a running task are absent. */
@@ -113,24 +113,24 @@ export type DispatcherRpc = DurableObject & {
     seen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobStates>
-  /** Reports deleted files. Tasks that wait for a deleted file can never start. */
+  /** Reports deleted files, because tasks that wait for such a file can never start. */
   filesGone(accountId: string, fileIds: string[]): Promise<void>
   /**
-   * Compares the next part of the queue with D1, and adds open tasks that are missing. For a
-   * deleted account, also cancels some of its jobs.
+   * Compares a part of the queue with D1, the next part with each call, and adds open tasks that
+   * are missing. For a deleted account, also cancels some of its jobs.
    */
   tick(accountId: string): Promise<void>
-  /** Requeues the tasks whose runs ended with a runner process. */
+  /** Requeues the tasks whose runs are lost because their runner process has ended. */
   runsLost(accountId: string, lost: LostRunnerProcess): Promise<void>
   /**
-   * Makes the dispatcher request slots again. Called when a pool has a slot for an earlier request,
-   * or has received no request of the account for a long time.
+   * Makes the dispatcher send its slot requests again. Called when the pool has a free slot for the
+   * account, or has received no request of the account for a long time.
    */
   wake(accountId: string, pool?: string): Promise<void>
   /** Makes the dispatcher read the account's limits again after a change of the plan. */
   planChanged(accountId: string): Promise<void>
   /**
-   * Interrupts and requeues the run of an allocation, so that another account gets the slot.
+   * Interrupts and requeues the task that occupies a slot, so that another account gets the slot.
    * Returns false if the run continues, because each task is interrupted at most once.
    */
   handOver(accountId: string, allocation: Pick<SlotAllocation, "id" | "slot">): Promise<boolean>
@@ -150,13 +150,13 @@ export type SlotRequest = {
   /** Number of additional tasks that the account could start now. */
   wanted: number
   /**
-   * Largest share of the pool's slots that the account may hold while other accounts wait; 1 by
-   * default.
+   * Largest share of the pool's slots, from 0 to 1, that the account may occupy while other
+   * accounts wait; 1 by default.
    */
   slotsShareMax?: number
-  /** Ids of the account's allocations whose tasks run. */
+  /** Ids of the allocations (slots given to the account) whose tasks run. */
   inUse: number[]
-  /** Ids of the account's allocations whose tasks are over. */
+  /** Ids of the allocations whose tasks are over, so that the slots can be given away. */
   released: number[]
   /**
    * Whether `inUse` lists all allocations of the account. The pool then first frees all allocations
@@ -175,32 +175,32 @@ export type SlotDegradedReason = Extract<
 >
 
 /**
- * Report about a slot's container. `isThere` is true if the container is degraded for the reason
- * `problem`, and false if the reason is over.
+ * Report about a slot's container. With `isThere`, the container is now degraded for the reason
+ * `problem`; otherwise this reason no longer applies.
  */
 export type SlotDegradedReport = { slot: string; problem: SlotDegradedReason; isThere: boolean }
 
 export type PoolRpc = DurableObject & {
   /**
-   * Requests slots for an account. Returns all allocations of the account, or null if the pool has
-   * already received a later request.
+   * Requests slots for an account. Returns all slots that are allocated to the account, or null if
+   * the pool has already received a request with a higher number.
    */
   requestSlots(
     pool: string,
     request: SlotRequest,
   ): Promise<Pick<SlotAllocation, "id" | "slot">[] | null>
   /**
-   * Informs the dispatchers that hold slots about a new runner process, so that they requeue runs
-   * of the old process.
+   * Informs the dispatchers whose tasks occupy slots about a new runner process, so that they
+   * requeue the tasks that the old process ran.
    */
   runnerStarted(boot: string): Promise<void>
   /**
-   * Informs the dispatcher that holds a slot that the slot's container has stopped. The dispatcher
-   * then requeues the runs of that container.
+   * Informs the dispatcher whose task occupies a slot that the slot's container has stopped. The
+   * dispatcher then requeues the container's tasks.
    */
   slotStopped(stopped: { slot: string; boot: string }): Promise<void>
   /**
-   * Marks a slot whose runner sent no heartbeat under this allocation. The slot's container is
+   * Marks a slot whose runner sent no heartbeat for its present task. The slot's container is
    * stopped before the slot is allocated again.
    */
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
@@ -219,8 +219,8 @@ export type PoolRpc = DurableObject & {
    */
   degradedReasons(): Promise<DegradedReason[]>
   /**
-   * Runs the sweep of a database. Only objects that `getSweeper` returns, which own no slots, get
-   * this call.
+   * Runs the sweep of a database, which removes expired rows and finds lost work. Only objects that
+   * `getSweeper` returns, which have no slots, get this call.
    */
   sweepDatabase(swept: DatabaseSweep): Promise<void>
 }
@@ -254,16 +254,16 @@ export type RateLimitResult = {
   remaining: number
   resetSeconds: number
   /**
-   * Whether the caller may have written to the database recently. The caller's reads must then not
-   * use a replica.
+   * Whether the caller may have written to the database in the last seconds. If so, the caller's
+   * reads must not use a replica, which may lag.
    */
   hasChanged: boolean
 }
 
 /**
- * Request to a rate limiter. `changes` means that the caller may write to the database. `wanted` is
- * the number of further requests that the limiter should grant in advance. `unused` are unused
- * requests of an earlier grant.
+ * Request to a rate limiter. `changes` means that the counted request may write to the database.
+ * `wanted` is the number of further requests that the limiter should grant in advance. `unused` are
+ * requests of an earlier grant that the caller returns.
  */
 export type RateLimitRequest = {
   changes: boolean
@@ -302,8 +302,8 @@ export type RateLimiterRpc = DurableObject & {
   /** Counts one request of a user with a valid session. */
   takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
   /**
-   * Informs the rate limiter that the caller has used a request granted in advance, which may write
-   * to the database.
+   * Informs the rate limiter that a request granted in advance may write to the database, so that
+   * the caller's next reads avoid replicas.
    */
   noteChange(): Promise<void>
   /**
@@ -349,7 +349,7 @@ export function uploadLinkLimiterName(linkId: string): string {
 /** Status and body of a runner's response. */
 export type RunnerAnswer = { status: number; text: string }
 
-/** Run of a task, identified by account, job, task and fence. */
+/** Run of a task, distinguished from earlier runs by the number of its dispatch (`fence`). */
 export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
 
 /**
@@ -372,12 +372,13 @@ export type RunnerRpc = DurableObject & {
   /** Sends a task to the container. Starts a stopped container first. */
   post(order: TaskOrder): Promise<RunnerAnswer>
   /**
-   * Kills the runs of a task at this fence or a lower fence. Does not start a stopped container.
+   * Kills the runs of a task up to the dispatch with the number `fence`. Does not start a stopped
+   * container.
    */
   kill(taskId: string, fence: number): Promise<RunnerAnswer>
   /**
-   * Stops the container even during a run. Returns false without stopping the container if a later
-   * allocation has the slot.
+   * Stops the container even during a run. Returns false without stopping the container if its slot
+   * has been allocated again since `allocation`.
    */
   end(allocation: number): Promise<boolean>
   /**
@@ -386,8 +387,8 @@ export type RunnerRpc = DurableObject & {
    */
   inspect(healthPath?: RunnerHealthPath): Promise<ContainerState>
   /**
-   * Informs the container's object that the run has sent its last report, so that the container is
-   * idle.
+   * Informs the container's Durable Object that the run has sent its last report, so that the
+   * object counts the container as idle.
    */
   runEnded(run: TaskRun): void
 }

@@ -15,13 +15,13 @@ const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const WHOLE_OR_0 = "expected a whole number, or 0"
 const SHARE = "expected a number from 0 to 1"
 /**
- * Maximum number of databases. The limit exists because the sweep, the health check and the
- * operator's pages run several statements on each database in one invocation.
+ * Maximum number of databases. The sweep, the health check and the operator's pages run several
+ * statements on each database in one invocation, and D1 limits the statements of an invocation.
  */
 const DATABASES_MAX = 32
 /**
- * Maximum drain time in seconds. Cloudflare kills a container 900 seconds after SIGTERM. The
- * remaining seconds are for the last reports of runs.
+ * Maximum time in seconds for which a container may continue its task after SIGTERM. Cloudflare
+ * kills the container after 900 seconds. The remaining seconds are for the last reports of runs.
  */
 const DRAIN_SECONDS_MAX = 780
 const DRAIN = `expected a whole number from 0 to ${DRAIN_SECONDS_MAX}`
@@ -49,8 +49,8 @@ export const settingsSchema = z.object({
     .refine((text) => !/\/v1\/*$/.test(text), "expected the address without /v1")
     .optional(),
   /**
-   * Location of the database, the media, the Durable Objects and the containers. The default is
-   * near the first caller. Existing resources do not move.
+   * Location of the databases, the media, the Durable Objects and the containers. By default,
+   * Cloudflare creates each near its first caller. A change does not move existing resources.
    */
   REGION: z.enum(REGION_NAMES, `expected one of ${REGION_NAMES.join(", ")}`).optional(),
   /** Origin of the runner process on one machine. If not set, containers run the tasks. */
@@ -92,8 +92,8 @@ export const settingsSchema = z.object({
     .max(DRAIN_SECONDS_MAX, DRAIN)
     .default(DRAIN_SECONDS_MAX),
   /**
-   * Bytes of a single machine's disk that media must leave free, so that the database can still be
-   * written. Below this reserve the service refuses uploads and starts no task.
+   * Bytes that media must leave free on the disk of a service on one machine, so that the database
+   * can still be written. With less free space, the service refuses uploads and starts no task.
    */
   DISK_RESERVE_BYTES: count.default(DISK_RESERVE_BYTES),
   /** Idle timeout of an upload, and of any other request body, in seconds. */
@@ -115,15 +115,15 @@ export const settingsSchema = z.object({
   /** Origin at which the runner process reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
   /**
-   * Time limit of the tools of one task, in seconds, for every kind of task. A plan may have a
-   * lower limit (`src/bindings/plan-limits.ts`); the dispatch of the task applies both.
+   * Time limit of the tools of one task, such as ffmpeg, in seconds, for every kind of task. A plan
+   * may have a lower limit (`src/bindings/plan-limits.ts`); the lower one applies.
    */
   RUN_SECONDS_MAX: count.default(1800),
   /** Validity of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
   /**
    * Time for which Cloudflare's cache keeps an object that a download link has opened, in seconds.
-   * With 0, every request reads R2. A link of a deleted file may work for this time.
+   * With 0, every request reads R2. A link to a deleted file may continue to work for this time.
    */
   OBJECT_CACHE_SECONDS: z.coerce.number(WHOLE_OR_0).int(WHOLE_OR_0).min(0, WHOLE_OR_0).default(0),
   /** Private hosts that callers' URLs may name (`host` or `host:port`, separated by commas). */
@@ -185,7 +185,10 @@ export const settingsSchema = z.object({
    * unset.
    */
   RETENTION_DAYS: count.max(36_500).optional(),
-  /** Retention of a finished job's row, in days. The job's files stay until they are deleted. */
+  /**
+   * Retention of a finished job's row, in days. Files that the job created stay after that, until
+   * they are deleted.
+   */
   JOB_DAYS_MAX: count.default(90),
   /**
    * Maximum size of a database, in bytes. The operator gets an alert at four fifths of the maximum.

@@ -24,15 +24,15 @@ const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
 const nothing: DiskSpaceReservation = { release: () => undefined }
 
 /**
- * Last known state of the storage disk, and the time of its read. Only a single isolate writes to
- * the disk, so that the isolate can keep the state current.
+ * Last read state of the storage disk, and the time of the read. Only one isolate writes to the
+ * disk, so this isolate can subtract the bytes that it writes.
  */
 let cached: { disk: StorageDiskSpace; at: number } | null = null
 let heldBytes = 0
 
 /**
- * Returns the state of the disk with the database and media, at most a second old. Returns null on
- * R2, which cannot fill up.
+ * Returns the size and free space of the disk with the database and media, at most a second old.
+ * Returns null on R2, which cannot fill up, or if the disk's state cannot be read.
  */
 export async function readStorageDiskSpace(env: Env): Promise<StorageDiskSpace | null> {
   if (!env.DISK) return null

@@ -11,8 +11,8 @@ import type { NamePatternPart } from "./name-pattern.ts"
 export type BundleKind = "playlist" | "series"
 
 /**
- * Name of an output file or name pattern of a series. With `has_times`, the pattern contains
- * strftime fields for times.
+ * Name of an output file, or name pattern of a series of files. With `has_times`, the pattern
+ * contains strftime fields, such as `%Y`, for parts of a time.
  */
 export type OutputName = { name: string; has_times?: true | undefined }
 
@@ -75,12 +75,12 @@ export function isPlaylistFileName(name: string): boolean {
   return /\.(?:m3u8|mpd)$/i.test(name)
 }
 
-/** Reports whether a file name matches the name pattern of an output. */
+/** Reports whether a file name equals an output's name or matches the output's name pattern. */
 export function matchesNamePattern(output: OutputName, name: string): boolean {
   return compileNamePattern(output)(name)
 }
 
-/** Compiles the name pattern of an output into a test of file names. */
+/** Compiles the name pattern of an output to a function that tests file names. */
 export function compileNamePattern(output: OutputName): (name: string) => boolean {
   const parts = splitNamePattern(output).flatMap(({ text, field }) => {
     return field === null ? parseText(text) : [parseField(field, output), ...parseText(text)]
@@ -88,7 +88,7 @@ export function compileNamePattern(output: OutputName): (name: string) => boolea
   return (name) => name === output.name || matchesPatternParts(parts, name)
 }
 
-/** Returns the ZIP name for the files of an output: `frame_%03d.png` becomes `frame.zip`. */
+/** Returns the name of an output's ZIP archive: `frame_%03d.png` gives `frame.zip`. */
 export function makeOutputZipName(output: OutputName): string {
   const plain = splitNamePattern(output)
     .map(({ text }, index, { length }) =>
@@ -102,22 +102,22 @@ export function makeOutputZipName(output: OutputName): string {
 }
 
 /**
- * Returns the ZIP name for a stored bundle, from the bundle's name. A series of files is already
- * stored under its ZIP name.
+ * Returns the name of the ZIP archive for a stored bundle. The stored name of a series of files
+ * already is the name of its archive.
  */
 export function makeStoredBundleZipName(name: string): string {
   return isPlaylistFileName(name) ? makeOutputZipName({ name }) : name
 }
 
 /**
- * Literal text in a name pattern, with the field that precedes the text, such as `%03d`. `field` is
- * null for the first text.
+ * Literal text in a name pattern, with the field before the text, such as `%03d`. `field` is null
+ * for the text at the start of the pattern.
  */
 export type NamePatternText = { text: string; field: string | null }
 
 /**
- * Splits a name pattern into its literal texts and fields. A name without fields results in one
- * text.
+ * Splits a name pattern into its literal texts and fields. A name without fields gives a list with
+ * one text.
  */
 export function splitNamePattern({ name, has_times }: OutputName): NamePatternText[] {
   const texts: NamePatternText[] = []

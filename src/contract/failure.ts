@@ -1,8 +1,9 @@
 import { z } from "zod"
 
 /**
- * Reason code of a failed job or file, which callers receive as `error_code`. A command whose
- * filter graph file is refused during the run fails with the code of that refusal.
+ * Reason code of a failed job or file, which callers receive as `error_code`. A filter graph file
+ * is checked only during the run. If the check refuses the file, the command fails with the code of
+ * the refusal.
  */
 export const failureCodeSchema = z.enum([
   "canceled",
@@ -96,8 +97,8 @@ function lastLines(lines: string[]): string[] {
 export type Failure = z.infer<typeof failureSchema>
 
 /**
- * Party that caused a failed attempt. A failure that the caller caused is final. A failure of the
- * service (`ours`) is retried.
+ * Party that caused a failed attempt. A failure that the caller caused is not retried. A failure of
+ * the service (`ours`) is retried.
  */
 export const blameSchema = z.enum(["caller", "ours"])
 export type Blame = z.infer<typeof blameSchema>

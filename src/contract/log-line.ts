@@ -27,7 +27,7 @@ export function formatLogLine(
   })
 }
 
-/** Reports whether log entries of a level are written at the minimum level `min`. */
+/** Reports whether log entries of a level are written if `min` is the lowest written level. */
 export function isLogLevelEnabled(level: LogLevel, min: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(min)
 }

@@ -1,6 +1,6 @@
-/** File extensions by media type, where the service deviates from the npm package `mime`. */
+/** File extensions by media type, which replace those of the npm package `mime`. */
 export const MEDIA_TYPE_OVERRIDES = {
   "audio/flac": ["flac"],
-  // Files of raw audio samples or pixels have no header and no media type of their own.
+  // No media type exists for files of raw audio samples or pixels, which have no header.
   "application/octet-stream": ["bin", "rgb"],
 }

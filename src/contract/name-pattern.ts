@@ -12,8 +12,8 @@ export type NamePatternPart =
   | { kind: "percents" }
 
 /**
- * Flag for each position in a file name: 1 if the pattern parts that are already matched can end at
- * the position, else 0.
+ * Set of positions in a file name. A position is 1 if the pattern parts so far can match exactly
+ * the characters before the position, else 0.
  */
 type Positions = Uint8Array
 
@@ -73,8 +73,8 @@ function matchDigits(name: string, from: Positions, to: Positions): void {
 function matchNumber(width: number, name: string, from: Positions, to: Positions): void {
   let runStart = 0
   /**
-   * Index of the first digit of the longest number without a leading zero in the current sequence
-   * of digits; -1 if the sequence has no such number.
+   * Index of the first digit, within the current run of digits, at which a number without a leading
+   * zero can begin; -1 if there is none. The earliest index gives the longest number.
    */
   let numberStart = -1
   for (let at = 0; at < name.length; at += 1) {

@@ -59,8 +59,8 @@ export const HEARTBEAT_INTERVAL_MS = 10_000
 export const LEASE_DURATION_MS = 35_000
 
 /**
- * Header of an error response that comes from the outbound handler and not from the requested host.
- * The header's value is the reason for the error. On one machine, the Worker's fetches pass through
- * this handler, which checks the addresses of the host.
+ * Header of an error response that the outbound handler created in place of the requested host. The
+ * value is the reason for the error. On one machine, all fetches of the Worker pass through the
+ * outbound handler, which checks the addresses of the requested host.
  */
 export const OUTBOUND_ERROR_HEADER = "lathe-outbound-error"

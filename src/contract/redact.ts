@@ -41,7 +41,7 @@ const LONG_RUN = /[\w-]{20,}/g
 
 const secrets = new Set<string>()
 
-/** Registers secrets, which this process redacts in all texts from now on. */
+/** Registers secrets. Every later redaction in this Worker or runner process hides them. */
 export function registerSecrets(values: Iterable<string | undefined>): void {
   for (const value of values) {
     if (value === undefined || value.length < SECRET_CHARACTERS_MIN) continue
@@ -72,7 +72,7 @@ function secretsOfJson(text: string): string[] {
       if (typeof value === "string" && LIST_NAME.test(name)) found.push(value)
     })
   } catch {
-    // A setting that is not JSON contains no JSON secrets.
+    // The setting is not JSON, so only its cookies and URL passwords count as secrets.
   }
   return found
 }
@@ -91,8 +91,8 @@ export function redactText(text: string): string {
 }
 
 /**
- * Redacts the value of a log field. Hides the whole value if the name of the field means a secret,
- * such as a password.
+ * Redacts the value of a log field. Hides the whole value if the field's name, such as `password`,
+ * stands for a secret.
  */
 export function redactLogField(name: string, value: unknown): unknown {
   if (typeof value === "string") return SECRET_NAME.test(name) ? HIDDEN : redactText(value)

@@ -28,7 +28,7 @@ const PROBE_ERROR_LENGTH_MAX = 1000
 /**
  * Output that a task stored, with its key, content type and probe. The size of a bundle is the
  * total size of its members. `duration_seconds` and `playlist` are present only for playlists.
- * `sha256` is present only if the runner had all bytes of the output in memory.
+ * `sha256` is present only for an output that the runner had completely in memory.
  */
 export const outputReportSchema = z.object({
   key: z.string().max(200),

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { TOOL_NAMES } from "./tasks/definition.ts"
 import type { ToolName } from "./tasks/definition.ts"
 
-/** Codes that tell the operator why a service is degraded although it responds. */
+/** Codes of the reasons for which a service reports itself as degraded although it responds. */
 export const DEGRADED_REASONS = [
   "container_not_started",
   "database_filling",
@@ -80,7 +80,7 @@ export const runnerHealthSchema = z.object({
      */
     attacks: attacks.optional(),
     network_attacks: attacks.optional(),
-    /** Whether this system can sandbox tools at all, so that a later self-test may pass. */
+    /** Whether this system can sandbox tools at all, so that another self-test can pass. */
     supported: z.boolean(),
     problem: z.string().nullable(),
     /**
@@ -89,8 +89,8 @@ export const runnerHealthSchema = z.object({
      */
     loss: z.string().nullable(),
     /**
-     * Reason why no tool gets a network. In this case, the runner cannot fetch media from web
-     * pages.
+     * Reason why no tool gets a network, so that the runner cannot fetch media from web pages; null
+     * if tools can get a network.
      */
     network_problem: z.string().nullable(),
   }),

@@ -1,10 +1,11 @@
 import { z } from "zod"
 
 /**
- * Header of every Worker response about a task's source in an S3 store. With `found`, the response
- * contains the bytes, or has status 412 or 416 if the version or the range does not match. The
- * other values have status 424: `refused` (the store refused the request), `unlisted` (the operator
- * no longer lists the bucket) and `unreachable` (the store did not respond).
+ * Header of every Worker response about a task's source in an S3 store. The value `found` means
+ * that the store has the object: the response contains the bytes, or has status 412 or 416 because
+ * the version or the range does not match. The other values come with status 424: `refused` (the
+ * store refused the request), `unlisted` (the operator no longer lists the bucket) and
+ * `unreachable` (the store did not respond).
  */
 export const S3_SOURCE_OUTCOME_HEADER = "lathe-source"
 

@@ -8,8 +8,8 @@ export const fileKeySchema = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
 const taskInput = z.object({
   key: fileKeySchema,
   /**
-   * File name of the input in the workspace: the input's key with the extension of the stored
-   * file's name.
+   * File name of the input in the workspace, the folder of the run. The name is the input's key
+   * with the extension of the stored file's name.
    */
   name: z.string(),
   /** Id of the stored file. The runner downloads inputs with the same file id only once. */
@@ -24,11 +24,11 @@ const taskInput = z.object({
 
 export const taskOutputSchema = z.object({
   key: fileKeySchema,
-  /** Name of the File that the output becomes. */
+  /** Name of the stored file that the output becomes. */
   name: z.string(),
   /**
-   * File name of the output in the workspace, if the file name differs from `name`. Every tool can
-   * read and write a file with this name.
+   * File name of the output in the workspace, present if some tool could misread `name`. Every tool
+   * can read and write a file with this name.
    */
   workspace_name: z.string().optional(),
   /**
@@ -79,8 +79,8 @@ export const taskSecretsSchema = z.object({
 })
 
 /**
- * Order of a task, the body of `POST /tasks` to a runner: one dispatch of the task, with the only
- * routes that the run may call.
+ * Order to run a task, the body of `POST /tasks` to a runner. An order stands for one dispatch of
+ * the task, and contains the only routes that the run may call.
  */
 export const taskOrderSchema = z.object({
   task_id: z.uuid(),
@@ -94,13 +94,13 @@ export const taskOrderSchema = z.object({
   request_id: z.string().optional(),
   fence: z.int().positive(),
   slot: z.string(),
-  /** Number of the slot's allocation. A slot refuses tasks with a lower number. */
+  /** Number of the allocation, which gave the slot to this task. A slot refuses lower numbers. */
   allocation: z.int().nonnegative(),
   /** Base URL of the task's inputs, outputs and reports: `{origin}/inputs/{key}` and so on. */
   io: z.object({ origin: z.url(), token: z.string() }),
   inputs: z.array(taskInput),
   work: taskWorkSchema,
-  /** Name of the plan that limits the time of the run, for the error message of a timeout. */
+  /** Name of the account's plan, for the error message if the run exceeds the plan's time limit. */
   plan: z.string().optional(),
   secrets: taskSecretsSchema.optional(),
 })

@@ -15,8 +15,8 @@ export type ApiRequestResult<Value> =
 export type ApiFieldError = { field: string; message: string }
 
 /**
- * Options of an API request. The body of the request is `json`, or the streamed body of another
- * request, `passedOn`.
+ * Options of an API request. The request's body is the value `json` as JSON, or the streamed body
+ * of the request `passedOn`.
  */
 export type ApiRequestOptions = {
   method?: string
@@ -26,8 +26,8 @@ export type ApiRequestOptions = {
 }
 
 /**
- * Function that sends a request to a path below /v1 as the signed-in user, and parses the response
- * by the schema.
+ * Function that sends an API request as the signed-in user, and parses the response by the schema.
+ * The path is below /v1.
  */
 export type ApiClient = <Value>(
   path: string,

@@ -48,8 +48,8 @@ export const assetRoutes = new Hono<AppEnv>()
 
 assetRoutes.get("/:fingerprint/:name", (c) => {
   const name = c.req.param("name")
-  // The path of another version must not serve the current text, which browsers would cache
-  // forever.
+  // A path with the hash of another version gets a 404 response. Otherwise, browsers would cache
+  // the current text under that path forever.
   if (!isAssetName(name) || c.req.path !== assetPath(name)) throw notFoundProblem("asset")
   const { text, contentType } = ASSETS[name]
   return c.body(text, 200, {

@@ -15,7 +15,7 @@ export type PageEnv = {
 /** Hono context of a dashboard page. */
 export type PageContext = Context<PageEnv>
 
-/** Returns the id in the path of a page, encoded for a path of the API. */
+/** Returns the id in the URL path of a page, percent-encoded for use in an API path. */
 export function readEncodedPathId(c: PageContext): string {
   return encodeURIComponent(c.req.param("id") ?? "")
 }

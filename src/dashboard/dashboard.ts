@@ -40,8 +40,8 @@ import { signInRoutes } from "./sign-in/sign-in.tsx"
 import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
 /**
- * Function that returns a sender of requests to the app. `c` is the context of the page request
- * that causes these requests.
+ * Function that creates a sender of API requests. `c` is the context of the page request during
+ * which the API requests are sent.
  */
 type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendRequestToApp
 
@@ -127,8 +127,8 @@ const sameOrigin = csrf({ origin: (origin, c) => origin === getPublicOrigin(c) }
 const UPLOAD_PATH = "/files"
 
 /**
- * Middleware that limits the body of forms with only a few fields. The form that uploads a file has
- * the limit of the plan instead.
+ * Middleware for forms with only a few fields, which limits the size of the body. The form that
+ * uploads a file has the limit of the plan instead.
  */
 const smallBody = boundBody(8 * 1024)
 const formBody = except(UPLOAD_PATH, smallBody)

@@ -3,9 +3,9 @@ import type { PageContext } from "./context.ts"
 
 /** Query parameters of a page with a list. */
 export type DashboardListQuery = {
-  /** Filters that the URL of the page sets, by name. */
+  /** Filters in the URL of the page, by name. */
   filters: URLSearchParams
-  /** Query parameters for the API: the filters, and the cursor unless the page is the first. */
+  /** Query parameters for the API: the filters and, except on the first page, the cursor. */
   query: URLSearchParams
   isFirstPage: boolean
 }

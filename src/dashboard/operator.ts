@@ -3,8 +3,8 @@ import { notFoundProblem, Problem } from "../api/output/problem.ts"
 import type { PageEnv } from "./context.ts"
 
 /**
- * Middleware that lets only operators pass; other users get a 404 response. A suspended operator is
- * refused, and so cannot end the suspension.
+ * Middleware that lets only operators pass; other users get a 404 response. A suspended operator
+ * gets an error, because otherwise operators could end their own suspension.
  */
 export const requireOperator = createMiddleware<PageEnv>(async (c, next) => {
   const { user, account } = c.get("signedIn")

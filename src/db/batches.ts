@@ -10,7 +10,10 @@ import { batches } from "./schema/batches.ts"
 import type { Batch } from "./schema/batches.ts"
 import { idempotencyKeys, jobDependencies, jobs } from "./schema/jobs.ts"
 
-/** Batch of a request, with the fields that do not come from its jobs. */
+/**
+ * New batch of jobs that one request creates. Fields that are computed from the jobs, such as their
+ * number, are absent.
+ */
 export type NewBatch = Pick<
   Batch,
   "id" | "origin" | "webhookUrl" | "metadata" | "retryOf" | "retentionMs" | "createdAt"
@@ -120,8 +123,8 @@ export type BatchReceiver = {
 
 /**
  * Returns the statement that inserts the delivery of a batch's end to a receiver, if the batch is
- * complete and `condition` holds. The body of the delivery is written only before the first try,
- * which reads the rows of all jobs of the batch.
+ * complete and `condition` holds. The body is written later, just before the first try, because it
+ * requires the rows of all jobs of the batch.
  */
 export function insertBatchDeliveryStatement(
   { accountId, sql: database }: AccountDatabase,
@@ -142,9 +145,9 @@ export function insertBatchDeliveryStatement(
 }
 
 /**
- * Deletes some batches of all accounts whose retention is over and whose waiting webhooks already
- * have their bodies. A batch without a retention is deleted if it ended before `endedBefore`.
- * Reports whether there may be more such batches.
+ * Deletes some batches of all accounts whose retention is over. A batch without a retention is
+ * deleted if it ended before `endedBefore`. A batch stays while the body of one of its waiting
+ * webhooks is not written, since the body describes the batch. Returns true if more may remain.
  */
 export async function deleteExpiredBatches(
   database: Database,

@@ -97,8 +97,8 @@ export async function claimDueDelivery(
 const hasNoBody = and(eq(deliveries.body, ""), isNull(deliveries.bodyObjectKey))
 
 /**
- * Returns at most `limit` waiting deliveries that have no body yet: those about `jobId`, the id of
- * a job or batch, or without `jobId` those of the whole account.
+ * Returns at most `limit` waiting deliveries whose body is not written yet. With `jobId`, the id of
+ * a job or of a batch, returns only the deliveries about that job or batch.
  */
 export async function listDeliveriesWithoutBody(
   { accountId, sql: database }: AccountDatabase,
@@ -159,7 +159,8 @@ export async function postponeDelivery(
 
 /**
  * Stores a try of a webhook delivery, and updates the delivery unless it has changed since it was
- * read. If `receiver` is set, the try also updates the outage of that receiver.
+ * read. If `receiver` (the origin of the URL) is set, the try also begins, continues or ends the
+ * outage of that receiver. `isGone` (a 410 response) disables the endpoint.
  */
 export async function saveDeliveryTry(
   database: AccountDatabase,
@@ -199,7 +200,7 @@ export async function saveDeliveryTry(
   ])
 }
 
-/** Row of a new delivery, except the account's id, which comes from the AccountDatabase. */
+/** Row of a new delivery without the account's id, which `insertDelivery` and transitions add. */
 export type NewDelivery = Omit<typeof deliveries.$inferInsert, "accountId">
 
 export async function insertDelivery(

@@ -44,9 +44,9 @@ export function buildStatesPageCondition(
 export type MetadataFilter = { name: string; value: string }
 
 /**
- * Returns the SQL condition that selects a page of rows in the given states whose metadata contain
- * a pair. SQLite finds the pair in `job_metadata`, and reads the rows of `table` by id. The caller
- * sorts the result.
+ * Returns the SQL condition that selects a page of rows in the given states whose job metadata
+ * contain a key-value pair. SQLite finds the pair in `job_metadata`, and reads the rows of `table`
+ * by id. The caller sorts the result.
  */
 export function metadataPageCondition(
   table: ListedTable,
@@ -77,8 +77,8 @@ export function compareNewestFirst({ id }: { id: string }, other: { id: string }
 }
 
 /**
- * Largest difference between the time in a row's UUIDv7 and the row's creation time, in
- * milliseconds.
+ * Largest difference, in milliseconds, that a row's creation time may have from the time in its
+ * UUIDv7.
  */
 const ID_SKEW_MS = 60_000
 

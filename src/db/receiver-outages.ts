@@ -87,8 +87,8 @@ export async function claimDueOutageAlerts(
 }
 
 /**
- * Makes outage alerts due again at `dueAt`. The alerts were claimed at `claimedAt`. Outages that
- * have ended since the claim are ignored.
+ * Makes alerts about outages due again at `dueAt` after they could not be mailed: the alerts that
+ * `claimDueOutageAlerts` marked as sent at `claimedAt`. Outages that have ended since are ignored.
  */
 export async function postponeOutageAlerts(
   { accountId, sql: database }: AccountDatabase,

@@ -8,8 +8,8 @@ import { tasks } from "./schema/tasks.ts"
 import { accountStorage } from "./schema/usage.ts"
 
 /**
- * Number of open jobs of a kind, or of open tasks of a pool, in one state. `name` is the kind or
- * the pool. `oldestAt` is the creation time of the oldest.
+ * Number of open jobs of a kind, or of open tasks of a pool, that are in one state. `name` is the
+ * kind or the pool. `oldestAt` is the creation time of the oldest of these jobs or tasks.
  */
 export type OpenJobOrTaskCount = { name: string; state: State; count: number; oldestAt: number }
 

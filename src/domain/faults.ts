@@ -2,7 +2,7 @@ import { failureCodeSchema } from "../contract/failure.ts"
 import type { FailureCode } from "../contract/failure.ts"
 import { COMMAND_REFUSAL_CODES } from "../contract/refusal-codes.ts"
 
-/** Codes of all faults that a command can have. */
+/** Codes of all faults (mistakes in a request) for which an FFmpeg command is refused. */
 const COMMAND_FAULT_CODES = [
   ...COMMAND_REFUSAL_CODES,
   "invalid_field",
@@ -30,8 +30,8 @@ const REQUEST_FAULT_CODES = [
 ] as const
 
 /**
- * Codes of faults of a request: faults of a command, faults of a reference to an input, and
- * failures that the service foresees before a run.
+ * Codes of faults (mistakes in a request): of a command, of a reference to an input, and of a run
+ * that is certain to fail.
  */
 export type FaultCode = (typeof REQUEST_FAULT_CODES)[number] | FailureCode
 
@@ -41,8 +41,8 @@ export const FAULT_CODES_OF_REQUESTS_ONLY = REQUEST_FAULT_CODES.filter(
 )
 
 /**
- * Fault of one field of a request. The message states the expected value. A fault of a command also
- * has a code, and the option of the command that has the fault.
+ * Fault: a mistake in one field of a request. The message states the expected value. A fault of a
+ * command also has a code, and the FFmpeg option that is wrong.
  */
 export type Fault = { field: string; message: string; option?: string; code?: FaultCode }
 

@@ -14,7 +14,7 @@ type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 export type IdempotencyKeyUse = { key: string; bodyHash: string }
 
 /**
- * New metadata lookup of a URL. `replaces` is the id of the job that looked up the same URL before;
+ * New metadata lookup of a URL. `replaces` is the id of the job that last looked up the same URL;
  * null if the URL was not looked up before.
  */
 export type NewMetadataLookup = { urlHash: string; replaces: string | null }
@@ -72,7 +72,7 @@ export type JobProperties = {
    * the deployment.
    */
   retentionMs?: number | null
-  /** Whether the Files that the job creates are published when the job succeeds. */
+  /** Whether the job, when it succeeds, publishes its files at URLs that need no API key. */
   publish?: boolean | null
   retryOf?: string
 }
@@ -117,7 +117,7 @@ export function draftJobRow(
 }
 
 /**
- * Returns the rows of a new task. `blocked` tells whether an input of the task is not stored yet.
+ * Returns the draft of a new task. `blocked` tells whether the file of an input is not stored yet.
  */
 export function draftTask(
   facts: JobProperties,
@@ -131,9 +131,9 @@ export function draftTask(
 }
 
 /**
- * Returns the inputs of a task, and whether an input blocks the task. An input blocks its task
- * until the input's file is stored. The file comes from an earlier job, or from an import of the
- * same job (`source`).
+ * Returns the inputs of a task, and `blocked`: whether the task must wait because the file of an
+ * input is not stored yet. An open job still writes such a file, or this job imports the file first
+ * (`source` is set).
  */
 export function draftInputs(
   inputs: {
@@ -168,7 +168,7 @@ export function draftOutputFile(
   }
 }
 
-/** Adds the ids of the Files that a job will create, by output key, to the job's row. */
+/** Adds to the job's row the ids of the output files that the API will list, by output key. */
 export function addFileIds(draft: JobDraft): JobDraft {
   const made = draft.files.flatMap(({ id, outputKey, source }) =>
     source === "output" && outputKey ? [[outputKey, id] as const] : [],

@@ -13,8 +13,8 @@ export function makeUploadObjectKey(accountId: string, uploadId: string): string
 }
 
 /**
- * Returns the R2 key prefix of the tails of a tus upload. A tail has the bytes that do not yet fill
- * a part of the multipart upload.
+ * Returns the R2 key prefix of the tails of a tus upload. A tail is an object with the bytes after
+ * the last complete part of the multipart upload.
  */
 export function makeTusTailKeyPrefix(accountId: string, uploadId: string): string {
   return `${accountId}/tails/${uploadId}/`
@@ -37,8 +37,8 @@ export function makeAttemptKeyPrefix(accountId: string, { taskId, fence }: TaskA
 }
 
 /**
- * Fencing token that no dispatch of a task gets. Objects below the prefix of this token are kept
- * between the runs of the task.
+ * Fencing token that no dispatch of a task gets. Objects below the prefix of this token belong to
+ * resumable uploads, which later runs of the task continue.
  */
 export const RESUMABLE_UPLOAD_FENCE = 0
 

@@ -1,6 +1,6 @@
 /**
- * Reports whether a URL points to this deployment. The comparison ignores the scheme, and treats
- * all names of localhost as equal.
+ * Reports whether a URL has the host and port of this deployment's origin. The comparison ignores
+ * the scheme, and treats `localhost`, `127.0.0.1` and `[::1]` as equal.
  */
 export function isUrlOfDeployment(url: URL, origin: string): boolean {
   return canonicalHost(url) === canonicalHost(new URL(origin))

@@ -61,7 +61,10 @@ export const LIMIT_FIELDS = {
 /** Name of a limit in the API. */
 export type LimitName = keyof typeof LIMIT_FIELDS
 
-/** Builds a record that has a value for each limit, by the limit's name in the API. */
+/**
+ * Builds an object with a property for each limit, named as in the API. `valueOf` returns the value
+ * of a property.
+ */
 export function buildLimitRecord<Value>(
   valueOf: (field: LimitField, name: LimitName) => Value,
 ): Record<LimitName, Value> {

@@ -13,7 +13,10 @@ export function isBuiltInPlan(name: string): name is BuiltInPlan {
 export type PlanLimits = {
   /** Maximum size of one file, in bytes. */
   fileBytesMax: number
-  /** Maximum size of all inputs of a job, in bytes. A file that has several keys counts once. */
+  /**
+   * Maximum size of all inputs of a job together, in bytes. A file that the request names under
+   * several input keys counts once.
+   */
   inputBytesMax: number
   /** Maximum number of requests with one API key in a minute. */
   requestsPerMinute: number
@@ -37,8 +40,8 @@ export type PlanLimits = {
 }
 
 /**
- * Limits of a plan that the operator created. The setting RUN_SECONDS_MAX is an upper bound here
- * too.
+ * Limits of a plan that the operator created. For these plans too, the setting RUN_SECONDS_MAX is
+ * an upper bound of the run time.
  */
 export type OperatorPlanLimits = PlanLimits
 

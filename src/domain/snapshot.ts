@@ -22,8 +22,8 @@ export type EnabledEndpoint = Pick<WebhookEndpoint, "id" | "url" | "events" | "v
 export type SnapshotInput = Pick<TaskInputRow, "taskId" | "key" | "fileId" | "awaitsProbe">
 
 /**
- * File with the job that uploaded or imported it; `job` is null for an output. `expiresAt` is the
- * time at which the file is deleted with the job that created it. `expiresAt` is null if that job
- * has no expiry or has not ended.
+ * File, with the job that was created only to upload or import it; `job` is null for other files.
+ * `expiresAt` is the time at which the file is deleted together with the job that wrote it, or null
+ * if that job has no expiry or has not ended.
  */
 export type FileWithJob = { file: File; job: Job | null; expiresAt: number | null }

@@ -21,13 +21,13 @@ export const WEBHOOK_FORMS = ["native", "job"] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
 /**
- * Sources of stored files. Files from `fetch` and `transcript` are not Files of the account; other
- * jobs read them as outputs of their jobs.
+ * Origins of stored files. Files of origin `fetch` and `transcript` are not listed among the files
+ * of the account. Other jobs read them as outputs of the job that wrote them.
  */
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]
 
-/** Reports whether a stored file with this source is a File of its account. */
+/** Reports whether files of this origin are listed among the files of their account. */
 export function isAccountFileSource(source: FileSource): boolean {
   return source !== "fetch" && source !== "transcript"
 }

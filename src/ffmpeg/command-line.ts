@@ -45,8 +45,8 @@ export type ParsedCommand = {
 }
 
 /**
- * Returns all options of an ffmpeg command: the options of all inputs and outputs, and trailing
- * options.
+ * Returns all options of an ffmpeg command: those of all inputs and outputs, and those after the
+ * last file (`trailing`).
  */
 export function listAllOptions({ files, trailing }: ParsedCommand): CommandOption[] {
   return [...files.flatMap(({ options }) => options), ...trailing]
@@ -86,8 +86,8 @@ export function computeTrimmedSeconds(file: CommandFile, seconds: number): numbe
 }
 
 /**
- * Reports whether an ffmpeg command keeps an output. Outputs to `/dev/null`, to `-f null` and to
- * standard output are not kept.
+ * Reports whether a file of an ffmpeg command is an output that remains as a file. Outputs to
+ * `/dev/null`, to `-f null` and to standard output do not.
  */
 export function isKeptOutput(file: CommandFile): boolean {
   const isNull = findLastOptionValue(file, "f")?.toLowerCase() === "null"
@@ -154,8 +154,8 @@ export function parseOptionName(word: string): string {
 }
 
 /**
- * Reports whether an ffmpeg option takes no value. The result must agree with ffmpeg 5: with a
- * wrong result, the parser could mistake a file name for a value.
+ * Reports whether an ffmpeg option takes no value. The result must agree with ffmpeg 5, since a
+ * wrong result could let the parser mistake a value for a file name or a file name for a value.
  */
 function isFlag(name: string): boolean {
   return ALL_FLAGS.has(name) || ALL_FLAGS.has(name.replace(/^no/, ""))

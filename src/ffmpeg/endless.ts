@@ -3,7 +3,7 @@ import type { ParsedCommand, CommandFile } from "./command-line.ts"
 
 /**
  * Input or filter of an ffmpeg command that never ends: its name, the cause, the remedy, and its
- * medium. The medium is `v` for video, `a` for audio, or null if the source may have both.
+ * medium. The medium is `v` for video, `a` for audio, or null if both are possible.
  */
 export type EndlessSource = {
   name: string
@@ -98,7 +98,7 @@ export function describeEndlessSources(endless: readonly EndlessSource[]): strin
 
 const SHOWN_MAX = 3
 
-/** Describes why an input is endless. Returns null if the input ends or may end. */
+/** Describes why an input is endless. Returns null if the input is not certainly endless. */
 export function findEndlessInput(file: CommandFile): EndlessSource | null {
   const { kind, word } = file
   if (
@@ -153,7 +153,8 @@ function findEndlessGraphSources(graph: string): EndlessSource[] {
 }
 
 /**
- * Returns the medium of a graph with a lavfi source, `v` or `a`; null if the graph may have both.
+ * Returns the medium of a graph with a lavfi source: `v` for video, `a` for audio. Returns null for
+ * a graph with labels or several chains, which may have both.
  */
 function findSourceMedium(source: string, graph: string): "v" | "a" | null {
   if (/[[;]/.test(graph)) return null

@@ -22,8 +22,8 @@ export const KEY_PLACEHOLDER = /\\?\{\\?\{([^{}\\]{1,80})\\?\}\\?\}/g
 
 /**
  * Replaces file keys by file names in the words of an ffmpeg command. `{{key}}` and `\{\{key\}\}`
- * are replaced anywhere, and a bare key only in the position of a file name. Placeholders of
- * unknown keys remain unchanged.
+ * are replaced anywhere, but a key without braces only in the position of a file name. Placeholders
+ * of unknown keys remain unchanged.
  */
 export function replaceFileKeysByNames(words: readonly string[], names: FileNamesByKey): string[] {
   const places = Map.groupBy(findFilePositions(words), ({ index }) => index)
@@ -132,7 +132,8 @@ export function findFileNamesInFilterGraph(graph: string): GraphFilePosition[] {
       const use = findFilterOptionUse(filter.name, pair)
       return use === null ? [] : [{ pair, use }]
     })
-    // Skips the many filters that name no file, because computing character positions takes time.
+    // Returns early for the many filters that name no file, because computing character positions
+    // takes time.
     if (options.length === 0) return []
     const text = readGraphToken(graph, filter.from, FILTER_OPTION_TERMINATORS).token
     const inGraph = readTokenIndexes(graph, filter.from, FILTER_OPTION_TERMINATORS)
@@ -165,8 +166,8 @@ function findFilterOptionUse(
 }
 
 /**
- * Returns the file name `text` with its character range in the graph. `indexes` contains the index
- * in the graph of each character of the name.
+ * Returns the file name `text` with its character range in the graph. `indexes` contains, for each
+ * character of the name, its index in the graph.
  */
 function toFilePosition(
   text: string,

@@ -20,8 +20,8 @@ export function readTokenIndexes(text: string, from: number, ends: string): numb
 }
 
 /**
- * Reads a token of a filter graph. Adds the text indexes of the token's characters and of trailing
- * white space to `indexes`.
+ * Reads a token of a filter graph. If `indexes` is a list, adds the index in `text` of each
+ * character of the token, and of trailing white space that the token omits.
  */
 function scanToken(text: string, from: number, ends: string, indexes: number[] | null): Token {
   const plain = buildPlainRunPattern(ends)
@@ -73,7 +73,7 @@ function buildPlainRunPattern(ends: string): RegExp {
   return pattern
 }
 
-/** Removes white space at the end of a text, but not before the index `literalEnd`. */
+/** Removes white space at the end of a text, but keeps the first `literalEnd` characters. */
 function trimTrailingSpaces(text: string, literalEnd: number): string {
   let end = text.length
   while (end > literalEnd && SPACES.test(text.charAt(end - 1))) end -= 1

@@ -21,7 +21,7 @@ export type SeekPastEnd = {
 
 /**
  * Position of an option `-ss` in a command: before an input or before an output. Before an output,
- * the time counts from the first frame that ffmpeg reads.
+ * `-ss` drops frames that ffmpeg has read, so that its time counts from the first of these frames.
  */
 export type SeekPosition = "input" | "output"
 
@@ -43,7 +43,8 @@ const HARMLESS_OPTIONS = new Set(
 )
 /**
  * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the duration of an
- * input in seconds, for an `-ss` before an input or an output; null if the duration is uncertain.
+ * input in seconds; null if the duration is uncertain. The duration may depend on the position of
+ * `-ss`, before an input or before an output.
  */
 export function findSeeksPastEnd(
   command: ParsedCommand,
@@ -57,8 +58,8 @@ export function findSeeksPastEnd(
     const value = findSeekPastEnd(file, secondsOf(file, "input"))
     return value === null ? [] : [{ value, input: file.word, output: null }]
   })
-  // The `-ss` of an output applies to the part of the input that the input options select. The
-  // check is possible only if neither a filter nor `-copyts` changes the timestamps.
+  // The `-ss` of an output applies to the part of the input that the input's own options select.
+  // The check is possible only if neither a filter nor `-copyts` changes the timestamps.
   if (early.length > 0 || allOptions(command).some(changesTimestamps)) return early
   const ends = inputs.map((file) => {
     const seconds = secondsOf(file, "output")

@@ -90,8 +90,8 @@ export function describeAddressFault(text: string, field: AddressField): string 
 }
 
 /**
- * Returns the correction of an address with quotes, brackets or a program's name around the
- * address.
+ * Returns the correction of a text that contains an address between quotes or brackets, or after
+ * the name of a program.
  */
 function describeMarks(text: string, use: AddressUse): string | null {
   const addresses = text.match(/\b(?:https?|svc_id|s3):\/\/[^\s"'“”‘’<>()`]+/gi) ?? []
@@ -100,14 +100,13 @@ function describeMarks(text: string, use: AddressUse): string | null {
   if (addresses.length > 1) return "expected one address, but the text has several"
   if (use === "webhook" && !/^http/i.test(address)) return null
   const [before = "", behind = ""] = text.split(address)
-  // Text after the address may belong to the address, because users write addresses with spaces.
+  // A text after the address may be a part of the address, because users write addresses with
+  // spaces. Such a text gets no correction here.
   const isAlone = before + behind === "" || !/^[\s"'“”‘’<>()`]*$/.test(behind)
   return isAlone ? null : `write ${quoteForMessage(address)} alone, with nothing around it`
 }
 
-/**
- * Returns the correction of a File's id that is written with a wrong scheme or without a scheme.
- */
+/** Returns the correction of a file id with a wrong scheme or without a scheme. */
 function describeId(text: string, use: AddressUse): string | null {
   const id = findId(text)
   const isNamed = /^svc[-_]?id:/i.test(text)
@@ -130,7 +129,9 @@ function findId(text: string): string | null {
   return isId(word) ? word.toLowerCase() : null
 }
 
-/** Returns the correction of a URL of this service that does not refer to a File. */
+/**
+ * Returns the correction of a URL of this service in a field that does not accept the URL as it is.
+ */
 function describeOwn(text: string, { use, origin }: AddressField): string | null {
   const url = URL.parse(text, /^\/(?:v1|public|media)\//.test(text) ? origin : undefined)
   if (!url || !/^https?:$/.test(url.protocol) || !isUrlOfDeployment(url, origin)) return null
@@ -147,7 +148,7 @@ function describeOwnAddress(text: string, use: keyof typeof OWN): string {
   return `${quoteForMessage(address)} is a URL of this service, ${OWN[use]}`
 }
 
-/** Returns the correction of a misspelled scheme, or of wrong characters after the scheme. */
+/** Returns the correction of a wrong scheme or its punctuation, such as `htp://` or `http:/`. */
 function describeMisspelledScheme(text: string): string | null {
   const [, scheme = "", rest = ""] = /^([a-z]{3,8})[:;.]{0,2}[/\\]{1,3}(.*)$/i.exec(text) ?? []
   const nearest = findNearestName(scheme, ["https", "http"])

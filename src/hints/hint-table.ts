@@ -7,8 +7,8 @@ const SHOWN_LENGTH_MAX = 120
 
 /**
  * Returns the sentence of the first hint whose pattern matches a text; null without a match. A
- * sticky pattern must match at index `at`. In a sentence, `$&` becomes the match, `$1` the first
- * group, and `$name` the entry `name` of `values`.
+ * pattern with the flag `y` must match at the index `at`. In the sentence, `$&` is replaced by the
+ * match, `$1` by the first group, and `$name` by the entry `name` of `values`.
  */
 export function findHint(
   text: string,

@@ -143,8 +143,8 @@ function hintsOf(code: string, before: string): readonly Hint[] {
 }
 
 /**
- * Returns the start of a malformed number, such as `01`, where the parser reports an error after
- * the `0`.
+ * Returns the start of a malformed number. For a number such as `01`, the parser reports the error
+ * only after the `0`.
  */
 function beginOfNumber(text: string, at: number): number {
   const word = /[+-]?\.?\d[\w.+-]*$/.exec(text.slice(Math.max(0, at - WORD_LENGTH_MAX), at))?.[0]

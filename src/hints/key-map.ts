@@ -15,8 +15,9 @@ export function describeFileKeyFault(name: string): string {
 }
 
 /**
- * Returns the error message for a list, or a single item, in place of a map. The keys of the
- * example begin with `prefix`.
+ * Returns the error message for a list, or a single item, in a field that expects an object of
+ * keys. The message shows the caller's values with example keys, which begin with `prefix`. `what`
+ * names the values.
  */
 export function describeExpectedKeyMap(value: unknown, prefix: string, what: string): string {
   const expected = `expected an object of keys and ${what}`

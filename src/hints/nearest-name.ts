@@ -46,7 +46,8 @@ function withoutMarks(name: string): string {
 }
 
 /**
- * Counts the edits between two words. Unlike the library, counts two swapped letters as one edit.
+ * Counts the edits between two words. The library counts two swapped letters as two edits, but this
+ * function counts them as one.
  */
 function countEdits(one: string, other: string): number {
   const edits = distance(one, other)

@@ -4,7 +4,7 @@ import { findNearestName } from "./nearest-name.ts"
 
 const VERSION = "v1"
 
-/** First path segments of other APIs, with the equivalent path of this API. */
+/** First path segments in other APIs, with the equivalent path of this API. */
 const OTHER_PATHS = buildAliasMap([
   ["upload assets media videos import imports probe", "/files"],
   ["convert", "/commands"],
@@ -19,12 +19,13 @@ const OTHER_PATHS = buildAliasMap([
   ["webhook webhooks deliveries", "/webhooks/deliveries"],
   ["swagger.json openapi.yaml spec", "/openapi.json"],
 ])
-/** Number of first letters that related words share, such as `normalize` and `normalizations`. */
+/** Number of first letters that related words share: `normalize`, `normalizations`. */
 const STEM_LENGTH = 5
 
 /**
- * Returns the API path that an unknown path most likely means, with the ids of the unknown path;
- * null if no path is similar. `templates` are path templates below /v1, such as `/files/{id}`.
+ * Returns the API path that an unknown path most likely means, with the ids from the unknown path.
+ * Returns null if no path is similar. `templates` are path templates below /v1, such as
+ * `/files/{id}`.
  */
 export function findNearestPath(path: string, templates: readonly string[]): string | null {
   const words = wordsOf(path)
@@ -53,8 +54,8 @@ function wordsOf(path: string): string[] {
 }
 
 /**
- * Returns the path of this API for a path of another API, or for a part of a record, such as
- * `/jobs/{id}/status`; null for other paths.
+ * Returns the path of this API that replaces a path of another API. Also replaces a path to a part
+ * of a record, such as `/jobs/{id}/status`, by the record's path. Returns null for other paths.
  */
 function otherPath(words: readonly string[], templates: readonly string[]): string | null {
   const [resource = "", id = "", part = ""] = words.map((word) => word.toLowerCase())
@@ -76,7 +77,8 @@ function costOf(words: readonly string[], template: readonly string[]): number |
     const word = words[at] ?? ""
     if (word === templateWord || templateWord.startsWith("{")) continue
     if (!isNear(word, templateWord)) {
-      // The path of an action is below /jobs, even if the request names the path of the job's kind.
+      // Actions on a job, such as `/jobs/{id}/retry`, have paths below /jobs, even if the caller
+      // wrote the path of the job's kind, such as /commands.
       const isJobAction = at === 0 && templateWord === "jobs" && words.length > 2
       if (!isJobAction || words.at(-1) !== template.at(-1)) return null
       cost += 1

@@ -62,7 +62,7 @@ function suggestValue(issue: z.core.$ZodIssue, value: unknown): string | null {
 
 /**
  * Minimum length of a value for spelling correction. Shorter values resemble each other by chance:
- * `mkv` is no misspelled `mov`.
+ * `mkv` is close to `mov`, but is not a misspelling of it.
  */
 const NEAR_LENGTH_MIN = 4
 
@@ -115,7 +115,7 @@ function alone(text: string): string {
   return `write the string alone: ${quoteForMessage(text)}`
 }
 
-/** Suggests a list for a single value, or for an object whose names end with numbers. */
+/** Suggests a list for a single value, or for an object with names such as `url1`, `url2`. */
 function asList(value: unknown): string {
   if (typeof value === "boolean") return `it is ${value}`
   if (typeof value !== "object" || value === null) return write([value])
@@ -133,8 +133,8 @@ function asNumber(message: string, value: unknown): string | null {
 }
 
 /**
- * Reports whether a number is in the range of an error message, and is whole if the message
- * requires a whole number.
+ * Reports whether a number is in the range that an error message states (`from 1 to 10`). The
+ * number must be whole if the message says so.
  */
 function fitsMessage(message: string, number: number): boolean {
   if (!Number.isInteger(number) && (message.includes("whole") || !Number.isFinite(number)))

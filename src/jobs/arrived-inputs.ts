@@ -10,9 +10,9 @@ import { findJsonKind } from "../kinds/registry.ts"
 import { readValidationContext } from "./validation-context.ts"
 
 /**
- * Checks the request of a job again after the outputs of other jobs that it reads were written.
- * Returns a failure for faults that were unknown before, else null. Returns null for a job that
- * waited for no other job.
+ * Checks the request of a job again after other jobs have written the outputs that it reads.
+ * Returns a failure for faults that only the written files reveal, else null. Returns null for a
+ * job that waited for no other job.
  */
 export async function findArrivedInputFailure(
   env: Env,
@@ -30,8 +30,8 @@ export async function findArrivedInputFailure(
 }
 
 /**
- * Returns the faults that a request has now that its input files are known, without the faults that
- * it already had before.
+ * Returns the faults of a request that appear only now that its input files are known. Omits the
+ * faults that the request has even without knowledge of these files.
  */
 function findNewFaults<Usable>(
   kind: Pick<JsonKind<never, Usable>, "title" | "readUsableFields" | "judge" | "inputField">,

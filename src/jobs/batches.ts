@@ -32,8 +32,8 @@ export async function cancelJobs(
 
 /**
  * Sets the open jobs of a list to canceled, dependents before the jobs whose outputs they read.
- * Returns for each job the ids of its tasks, which may still run; an empty list for a job that was
- * already over.
+ * Returns for each open job the ids of its tasks, which may still run. The ids are absent for a job
+ * that ended meanwhile.
  */
 async function endOpenJobs(
   env: Env,
@@ -56,7 +56,8 @@ export async function deleteBatch(
 ): Promise<void> {
   const database = openAccountDatabases(env, accountId)
   const taskIds = await endOpenJobs(env, accountId, jobs)
-  // Writes the webhook's body before the jobs are removed, because the body contains their records.
+  // Writes the body of the batch's webhook before the jobs are removed, because the body contains
+  // the records of the jobs.
   await writeBatchDeliveryBodies(env, database, id)
   const fileIds = await removeJobs(
     database,

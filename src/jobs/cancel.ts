@@ -14,7 +14,9 @@ const RETRY_MS = 200
  * 1,000.
  */
 const STATEMENTS_MAX = 600
-/** Estimated number of D1 statements that end a job, without one statement for each task. */
+/**
+ * Estimated number of D1 statements that end a job. Each task of the job takes a further statement.
+ */
 const STATEMENTS_OF_JOB = 14
 const JOBS_MAX = Math.floor(STATEMENTS_MAX / STATEMENTS_OF_JOB)
 

@@ -27,8 +27,8 @@ import { enqueueJob } from "../scheduler/enqueue.ts"
 import { abandonLargeValues } from "../objects/abandon-upload.ts"
 
 /**
- * Job of an accepted request, with the ids of the Files that the job creates. `replayed` means that
- * an earlier request with the same idempotency key created the job.
+ * Job of an accepted request, with the ids of the file records that the job creates. `replayed`
+ * means that an earlier request with the same idempotency key created the job.
  */
 export type AcceptedJob = {
   jobId: string
@@ -55,8 +55,8 @@ export type JobAcceptance = ReplayResult | { exceeded: ExceededLimit }
 export type JobCreatorWithLimits = JobCreator & { limits: NewJobLimits | null }
 
 /**
- * Maximum number of attempts to create a job. A creation is repeated if a limit refused the job
- * although a later read of the limits allows the job.
+ * Maximum number of attempts to create a job. If the account's limits refused the job in the
+ * database, but the usage that is read afterwards is within the limits, another attempt is made.
  */
 const TRIES_MAX = 5
 
@@ -167,8 +167,8 @@ function toTaskMessages({ job: { id: jobId, priority }, tasks }: JobDraft): Task
 }
 
 /**
- * Returns the limit that a new job would exceed with one further file, or null if the job exceeds
- * no limit.
+ * Returns the limit that a new job would exceed if it also stored a file of this size, or null if
+ * the job exceeds no limit.
  */
 export async function findExceededLimit(
   database: AccountDatabase,
@@ -185,8 +185,9 @@ export async function findExceededLimit(
 
 /**
  * Creates the jobs of a request. Returns null on success, else the exceeded limit of the account.
- * Tries again if a later read of the limits would allow the jobs; after the last attempt, returns
- * the limit that is nearest to its maximum. Throws if the account is deleted.
+ * Tries again if the limits refused the jobs but the usage read afterwards allows them. After the
+ * last attempt, returns the limit whose usage is nearest to its maximum. Throws if the account is
+ * deleted.
  */
 async function createWithin(
   database: AccountDatabase,
@@ -208,7 +209,8 @@ async function createWithin(
 }
 
 /**
- * Compares the demand of new jobs with the limits of its account; null if the account is deleted.
+ * Compares the usage by new jobs with the limits of their account. Returns null if the account is
+ * deleted.
  */
 async function judge(database: AccountDatabase, { limits, demand }: NewJobUsageAndLimits) {
   const use = await readAccountUsage(database, demand.day)

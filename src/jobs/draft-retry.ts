@@ -45,8 +45,8 @@ export function draftRetry(
   const tasks = before.tasks
     .filter((task) => !isProbeOfUpload(task, job, inputs))
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  // An imported file has the same id as its task. The only file of a job has the same id as the
-  // job.
+  // Gives each imported file a new id, which is also the id of its import task. In a job that only
+  // imports a file, the job, the task and the file have the same id.
   const imports = new Map(
     tasks.filter(isImport).map((task) => {
       const fileId = task.id === job.id ? id : newId()
@@ -67,7 +67,8 @@ export function draftRetry(
     const own = files.find((file) => file.id === input.fileId)
     if (!own) return input
     const output = outputs.find((file) => file.outputKey === own.outputKey)
-    // The input is an output of another task of the job, or the job's own file.
+    // The input is an output of another task of the job, or else the file that has the same id as
+    // the job.
     return output ? { ...input, fileId: output.id, source: output } : { ...input, fileId: id }
   }
   function taskAgain(task: Task) {
@@ -116,7 +117,7 @@ function requestWarnings({ warnings }: Job): Pick<Job, "warnings"> | null {
 
 /**
  * Reports whether a file was uploaded with the request of a job. After the job's end, such a file
- * is an independent File.
+ * belongs to the account and no longer to the job.
  */
 function isUploadWith({ id }: Job, file: File | null): boolean {
   return file?.source === "upload" && file.jobId === id && file.id !== id

@@ -41,7 +41,8 @@ async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number
   const disk = await readStorageDiskSpace(env)
   if (!disk) return null
   const usableBytes = disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN
-  // Stored files remain on the same disk while a workspace holds copies of the files.
+  // Inputs may use half of the space: the files stay in storage on the same disk while the folder
+  // of the run holds copies of them.
   return Math.max(0, Math.floor(usableBytes / 2))
 }
 

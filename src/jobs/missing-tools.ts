@@ -15,8 +15,8 @@ const ANSWER_MS_MAX = 500
 const cache = new WeakMap<object, { at: number; health: RunnerHealth | null }>()
 
 /**
- * Returns the tools that the plain runner lacks. Containers have all tools. Tools count as present
- * if the runner does not report in time.
+ * Returns the tools that the plain runner (a single process in place of containers) lacks. Returns
+ * an empty list for containers, which have all tools, and if the runner does not respond in time.
  */
 export async function findMissingTools(env: Env): Promise<MissingTool[]> {
   const health = await readCachedRunnerHealth(env)
@@ -24,7 +24,7 @@ export async function findMissingTools(env: Env): Promise<MissingTool[]> {
 }
 
 /**
- * Returns the health of the runner process, which may be some seconds old. Returns `containers` if
+ * Returns the health of the plain runner, which may be some seconds old. Returns `containers` if
  * containers run the tasks, because stopped containers report no health. Returns `silent` if the
  * runner did not respond in time.
  */

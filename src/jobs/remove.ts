@@ -37,7 +37,7 @@ export async function deleteJob(
   cleanUp(env, ctx, accountId, files)
 }
 
-/** Deletes a file. A file that has its own job is deleted with the job. */
+/** Deletes a file. If a job was created only to upload or import the file, deletes that job too. */
 export async function deleteFile(
   env: Env,
   ctx: BackgroundContext,

@@ -4,10 +4,12 @@ import type { Fault } from "../domain/faults.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { getKind } from "../kinds/registry.ts"
 
-/** HTTP headers for inputs of a retry, by the request field with the URL of the input. */
+/**
+ * HTTP headers for inputs of a retry, by the name of the request field that has the input's URL.
+ */
 export type RetryHeaders = { [field: string]: { [name: string]: string } }
 
-/** Input key of the URL of a fetch job. */
+/** Key of the URL of a fetch job, from which the name of the request field is derived. */
 const FETCH_KEY = "url"
 
 /**

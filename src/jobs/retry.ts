@@ -37,9 +37,9 @@ export type RetryRequest = {
 }
 
 /**
- * Job that cannot be repeated: `refusal` is the reason if no job of its kind can be repeated, and
- * `gone` lists the inputs that no longer exist. `file` is null for a deleted file; a file that its
- * job never wrote still has a row.
+ * Job that cannot be repeated. `refusal` is the reason if no job of its kind can be repeated.
+ * `gone` lists the inputs that no longer exist: `file` is null for a deleted file, and the row of
+ * the file if its job ended without writing it.
  */
 type UnrepeatableJob =
   | { job: Job; refusal: string }
@@ -47,7 +47,8 @@ type UnrepeatableJob =
 
 /**
  * Outcome of a retry: the accepted jobs in the order of the jobs that they repeat, or the reason
- * why no job was created. `full` means that the disk has no room for a copy of a job's own file.
+ * why no job was created. `full` means that the disk has no room for a copy of the uploaded file
+ * for which a job was created.
  */
 export type RetryOutcome =
   | (AcceptedJob & { newJobIds: string[] })
@@ -58,8 +59,8 @@ export type RetryOutcome =
   | "full"
 
 /**
- * Creates new jobs from the requests of finished jobs, either all or none. If one of these jobs
- * read an output of another, its repetition reads the output of the other job's repetition.
+ * Creates new jobs from the requests of finished jobs, either all or none. If job B read an output
+ * of job A and both are repeated, the new B reads the output of the new A.
  */
 export async function retryJobs(
   env: Env,
@@ -153,7 +154,8 @@ class ReplacedFiles {
   /** Adds the files of a repeated job that the new job will write again. */
   add({ job, files }: JobSnapshot, draft: JobDraft): void {
     this.ids.set(job.id, draft.job.id)
-    // Uses the ids in the job's row, because a deleted output has no row of its own any more.
+    // Uses the file ids that are stored in the job's row, because a deleted output no longer has a
+    // row of its own.
     for (const [key, id] of Object.entries(job.fileIds ?? {})) {
       this.#replace(
         id,

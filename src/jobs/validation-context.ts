@@ -4,7 +4,7 @@ import type { Env } from "../bindings/env.ts"
 import { loadCapabilitiesFromSetting } from "../kinds/command/facts/capabilities.ts"
 import type { DeploymentProperties, ValidationContext } from "../kinds/kind.ts"
 
-/** Returns the capabilities of this deployment that the validation of requests needs. */
+/** Returns the speech models and FFmpeg capabilities of this deployment, to validate requests. */
 export async function readValidationContext(env: Env): Promise<ValidationContext> {
   return {
     ...readDeploymentProperties(env),
@@ -12,7 +12,7 @@ export async function readValidationContext(env: Env): Promise<ValidationContext
   }
 }
 
-/** Returns what the validation of a request needs to know of this deployment: its speech models. */
+/** Returns the speech models of this deployment, with which requests are validated. */
 export function readDeploymentProperties(env: Env): DeploymentProperties {
   return { speechModels: parseSpeechModels(getSettings(env)) }
 }

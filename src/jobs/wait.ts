@@ -22,8 +22,8 @@ import type { State } from "../domain/states.ts"
 const SILENCE_MS = 10_000
 const AFTER_RESET_MS = 250
 /**
- * Value of `endings` after a lost response. No dispatcher sends this value, so that the next call
- * of `nextChange` returns at once.
+ * Value of `endings`, the version that changes with each end of a job or task, after a lost
+ * response. No dispatcher sends this value, so that the next call of `nextChange` returns at once.
  */
 const LOST = "lost"
 
@@ -31,8 +31,8 @@ const LOST = "lost"
 export type JobAndAccountIds = { accountId: string; jobId: string }
 
 /**
- * Job whose end a caller awaits. `isNew` skips the first read of D1, because the caller has just
- * created the job.
+ * Job whose end a caller awaits. `isNew` means that the caller has just created the job, so that
+ * the wait begins without a read of D1.
  */
 export type AwaitedJob = JobAndAccountIds & {
   isNew?: boolean
@@ -68,7 +68,7 @@ async function readJob(env: Env, { accountId, jobId }: JobAndAccountIds): Promis
 /**
  * Waits until a file is complete or has failed, which may precede the end of its job. Returns the
  * file, or the file's present state after `timeoutMs`. Returns null if the account has no such
- * file. `isNew` marks a file whose id is that of its job.
+ * file. With `isNew`, a job with the file's own id was just created to write the file.
  */
 export async function awaitFinalFileState(
   env: Env,
@@ -109,7 +109,8 @@ async function awaitFinal<Row>(
   let lastSeen: JobVersionSeenByCaller | null = awaited.isNew ? NEW_JOB_VERSION : null
   for (;;) {
     const leftMs = msLeft(since, timeoutMs ?? 0)
-    // If the job ends between this response and the read of D1, the next response reports the end.
+    // Gets the job's version before the row is read. If the job ends between the two, the next call
+    // of `nextChange` finds another version and returns at once.
     const change: WatchedJobState | null = timeoutMs
       ? await nextChange(env, awaited.id, lastSeen, leftMs)
       : null
@@ -170,9 +171,9 @@ async function nextChange(
 }
 
 /**
- * Requests the next change from a dispatcher by `ask`, which waits for at most `timeoutMs` or
- * SILENCE_MS, whichever is shorter. If the dispatcher cannot be reached, logs `ids`, pauses and
- * returns null.
+ * Requests the next change from a dispatcher by `ask`, which waits for at most `timeoutMs` and
+ * never longer than SILENCE_MS. If the dispatcher cannot be reached, logs the error with `ids`,
+ * pauses and returns null.
  */
 export async function requestChangeFromDispatcher<Change>(
   ids: Record<string, string>,

@@ -17,7 +17,7 @@ import {
 
 const BATCH_STATUSES = ["running", "success", "failed"] as const
 
-/** Schema of a batch in lists, which omit its jobs. */
+/** Schema of a batch in lists. In a list, a batch has no field with its jobs. */
 export const batchSummarySchema = z
   .object({
     id: z.uuid(),
@@ -88,7 +88,7 @@ export function buildBatchSummary(batch: Batch): z.infer<typeof batchSummarySche
   }
 }
 
-/** Builds the record of a batch. `progress` has the progress of its open jobs by id. */
+/** Builds the record of a batch. `progress` has the progress of unfinished jobs, by job id. */
 export function buildBatchRecord(
   base: string,
   { batch, jobs, dependencies }: BatchWithJobs,
@@ -114,7 +114,7 @@ function statusOf({ openJobs, failedJobs }: Batch): (typeof BATCH_STATUSES)[numb
   return failedJobs === 0 ? "success" : "failed"
 }
 
-/** Returns the mean progress of the jobs, rounded to tenths; below 100 while a job is open. */
+/** Returns the mean progress of the jobs in percent, rounded to tenths; below 100 until all end. */
 function computeBatchProgress(
   { totalJobs, openJobs }: Batch,
   records: readonly z.infer<typeof batchJobRecord>[],
@@ -155,7 +155,7 @@ function buildJobRecord(
   }
 }
 
-/** Returns the outputs of a job by the names that references use. */
+/** Returns the outputs of an ended job, each with its name in references to the output. */
 function nameOutputs(
   { kind, state, result }: Job,
   outputs: readonly z.infer<typeof jobOutputSchema>[],

@@ -35,7 +35,7 @@ const expiresIn = z
       "Seconds from the end of the job to its removal, with its outputs and the files that its request stored; the record then has `expires_at`. Without it the service keeps the job.",
   })
 
-/** Schema of the field `publish`, for requests whose jobs create Files of the account. */
+/** Schema of the field `publish`, for requests whose jobs create files of the account. */
 export const publishFieldSchemas = {
   publish: z.boolean("expected true or false").optional().meta({
     description:
@@ -44,7 +44,7 @@ export const publishFieldSchemas = {
   }),
 }
 
-/** Schema of `priority` without a default, for requests that accept the field at two levels. */
+/** Schema of `priority` without a default, for bodies with `priority` at two levels. */
 export const optionalPrioritySchema = priority.optional()
 
 /**

@@ -25,7 +25,7 @@ export function buildTranscriptUrl(base: string, transcriptionId: string, name: 
   return `${base}/transcribe/${transcriptionId}/${encodeURIComponent(name)}`
 }
 
-/** Properties of a File from which records build the File's links. */
+/** Properties of a stored file from which records build the URLs of the file. */
 export type LinkableFile = {
   id: string
   accountId: string
@@ -41,16 +41,16 @@ export type LinkableFile = {
   members?: BundleMemberSummary[] | undefined
 }
 
-/** Converts the row of a File to the properties that its links need. */
+/** Converts the row of a stored file to the properties that its URLs need. */
 export function toLinkableFile({ id, accountId, name, publishedAt, bundle }: File): LinkableFile {
   const file = { id, accountId, name, isPublic: publishedAt !== null }
   return bundle ? { ...file, ...bundle, archive: makeStoredBundleZipName(name) } : file
 }
 
-/** Fields of a job from which records build the links of the job's outputs. */
+/** Fields of a job from which records build the URLs of the job's outputs. */
 export type JobForOutputLinks = Pick<Job, "accountId" | "publish" | "state">
 
-/** Converts an output of a job to the properties that its links need. The output must be a File. */
+/** Converts an output that is a file of the account to the properties that its URLs need. */
 export function outputToLinkableFile(
   { accountId, publish, state }: JobForOutputLinks,
   { fileId, name, archive, playlist, files }: JobResult["outputs"][number],

@@ -56,8 +56,8 @@ export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskRes
 }
 
 /**
- * Returns the new column values of an imported file, and of probes that wait for the file. The size
- * of the file, which is now known, selects the pool of these probes.
+ * Returns the new column values of an imported file, and of probe tasks that wait for the file. The
+ * size of the file is now known, and decides which pool of runners probes the file.
  */
 function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputColumnChanges {
   const { accountId, id: taskId } = task

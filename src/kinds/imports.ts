@@ -4,8 +4,8 @@ import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 import type { ImportUrl } from "./import-url.ts"
 
-// For an input that is a URL, the job has two tasks: an import, then a probe. The File has the same
-// id as the import task.
+// An input that is a URL gives the job two tasks: an import, then a probe. The imported file has
+// the same id as the import task.
 
 /** Weight of a probe in the progress of a job, relative to the weights of the job's other tasks. */
 export const PROBE_PROGRESS_WEIGHT = 1

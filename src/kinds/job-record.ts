@@ -37,7 +37,7 @@ const STATUS = {
 export const JOB_STATUSES = ["queued", "processing", "completed", "failed"] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-/** Returns the internal states that a Job record shows as the given status. */
+/** Returns the internal job states that the Job record shows as the given status. */
 export function findStatesByJobStatus(status: JobStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
@@ -90,16 +90,17 @@ export const jobRecordSchema = z
 export type JobRecord = z.infer<typeof jobRecordSchema>
 
 type Output = JobResult["outputs"][number]
-/** Function that returns the URL of an output that is not a File; null for a File. */
+/** Function that returns the URL of an output outside the account's files; null for a file. */
 type FindNonFileUrl = (output: Output) => string | null
 
-/** Returns null as the URL of any output, for jobs whose outputs are all Files. */
+/** Returns null for every output, for jobs whose outputs are all files of the account. */
 function findNoUrl(): null {
   return null
 }
 
 /**
- * Builds the Job record of a job. `findNonFileUrl` returns the URLs of outputs that are not Files.
+ * Builds the Job record of a job. `findNonFileUrl` returns the URLs of outputs that are no files of
+ * the account.
  */
 export function buildJobRecordWithOutputUrls(
   base: string,
@@ -121,7 +122,7 @@ export function buildJobRecordWithOutputUrls(
   }
 }
 
-/** Builds the Job record of a job whose outputs are all Files. */
+/** Builds the Job record of a job whose outputs are all files of the account. */
 export function buildJobRecordWithFileUrls(
   base: string,
   job: Job,
@@ -160,8 +161,8 @@ export function buildOutputRecords(
 }
 
 /**
- * Returns the name and the URLs of an output. An output that is not a File has the single URL
- * `nonFileUrl`.
+ * Returns the name and the URLs of an output. An output that is no file of the account has the
+ * single URL `nonFileUrl`.
  */
 function linkFields(
   base: string,

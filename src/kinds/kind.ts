@@ -20,7 +20,9 @@ import type { StoredUpload } from "./uploads.ts"
 /** Finished task with its result. The definition of the task's kind has validated the result. */
 export type FinishedTask = { task: Task; result: TaskResult }
 
-/** Finished tasks of a job, except imports and probes. `files` are all files of the job. */
+/**
+ * Finished tasks of a job, except imports and probes. `files` are all files that the job creates.
+ */
 export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 
 /**
@@ -28,7 +30,7 @@ export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
  */
 export type FileColumnsAndJobResult = {
   files: { id: string; set: Partial<File> }[]
-  /** Files that are not stored, because the file with the id `sameAs` has the same content. */
+  /** Files that are not stored, each with the id (`sameAs`) of a file with the same content. */
   sameFiles?: { id: string; sameAs: string }[]
   /** Result of the job so far. The result is final after the last task has finished. */
   result: JobResult
@@ -52,9 +54,9 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   /** Returns the name of the request field for the input with this key. */
   inputField: (key: string) => string
   /**
-   * Converts the results of finished tasks to changes of the job. The pipeline calls `finish` after
-   * each finished task, with all finished tasks so far. The pipeline itself handles imports and
-   * probes.
+   * Converts the results of finished tasks to changes of the job. `finish` is called after each
+   * finished task, with all finished tasks so far, except imports and probes. The code that all
+   * kinds share applies the results of these two.
    */
   finish(done: FinishedTasks): FileColumnsAndJobResult
   /**
@@ -69,11 +71,13 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     retention: RetentionSettings,
   ): z.infer<RecordSchema>
   /**
-   * Returns the name of the output with a key, as references name the output. Without this
+   * Returns the output name that `svc_id://<job>/<name>` uses for an output key. Without this
    * function, the name is the key.
    */
   outputName?(key: string): string
-  /** Returns the URL of a job output that is not a File; null for a File. */
+  /**
+   * Returns the URL of an output that is no file of the account; null for a file of the account.
+   */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
   /**
    * Returns the failure of a job whose task failed. Without this function, the job gets the failure
@@ -97,14 +101,14 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
 export type InputReference = { key: string; field: string; reference: InputValue }
 
 /**
- * Source of an input whose File is created together with the job: a URL to import, or an uploaded
+ * Source of an input whose file is created together with the job: a URL to import, or an uploaded
  * body.
  */
 export type InputSource = ImportUrl | StoredUpload
 
 /**
- * Input of a request after its File was looked up. `file` is null if the account has no such File,
- * or if the job creates the File from `source`.
+ * Input of a request after its file was looked up. `file` is null if the account has no such file,
+ * or if the job creates the file from `source`.
  */
 export type ResolvedInput = {
   key: string
@@ -112,7 +116,7 @@ export type ResolvedInput = {
   fileId: string
   file: File | null
   source?: InputSource
-  /** Whether the input is an output of a job in the same batch whose own request has faults. */
+  /** Whether the job that writes the input (same batch) has faults, so its outputs are unknown. */
   isUnknown?: boolean
 }
 
@@ -125,7 +129,7 @@ export type ValidationContext = DeploymentProperties & {
   ffmpeg: FfmpegCapabilities | null
 }
 
-/** Data that `plan` needs to draft a job, in addition to the request. */
+/** Data that `plan` needs, in addition to the request, to draft the database rows of a job. */
 export type DraftContext = JobProperties &
   DeploymentProperties & {
     inputs: ResolvedInput[]
@@ -138,7 +142,7 @@ export type DraftContext = JobProperties &
     fileBytesMax: number
   }
 
-/** Fields that every job request has. The Job form has `webhook_url` in place of `webhook`. */
+/** Fields that every job request has; only the Job form (common Job record) has `webhook_url`. */
 export type CommonRequestFields = {
   webhook?: string | null | undefined
   webhook_url?: string | null | undefined
@@ -160,11 +164,11 @@ export type JsonKind<
   /** Name of the field for the job's id in the response to the POST. */
   idField: string
   /**
-   * Whether the kind has only the Job form. The POST then returns the Job record, every fault of
-   * the body is a 400, and GET /jobs returns the jobs.
+   * Whether all requests of the kind have the Job form. The POST then returns the common Job
+   * record, every fault of the body is a 400, and GET /jobs returns the jobs.
    */
   isJobForm?: boolean
-  /** Whether the response to the POST also contains the Job record, for callers of the Job form. */
+  /** Whether the response to the POST has the fields of the kind's record and of the Job record. */
   respondsWithJob?: boolean
   request: z.ZodType<Input>
   /** Whether the record contains the request. Lists omit long requests. */
@@ -185,7 +189,8 @@ export type JsonKind<
    */
   readUsableFields(body: object): Usable
   /**
-   * Request fields that only the Job form has. Every fault of a body with such a field is a 400.
+   * Request fields whose presence selects the Job form. Every fault of a body with such a field is
+   * then a 400.
    */
   jobFormFields?: readonly string[]
   references(request: Usable): InputReference[]
@@ -193,12 +198,12 @@ export type JsonKind<
   urls?(request: Usable): { field: string; url: InputValue }[]
   /**
    * Returns the webhook URLs of a request, with the names of their fields. Defined only for kinds
-   * whose requests may nest these fields in another field.
+   * that also accept these fields in a nested object.
    */
   webhooks?(request: Usable): { field: string; url: string }[]
   /**
-   * Returns the common fields of a request (`CommonRequestFields`). Defined only for kinds whose
-   * requests may nest these fields in another field.
+   * Returns the fields that every job request has. Defined only for kinds that also accept these
+   * fields in a nested object.
    */
   createFields?(request: Input): CommonRequestFields
   /**
@@ -216,13 +221,13 @@ export type JsonKind<
     schema: z.ZodObject
     show: (request: Usable, inputs: ResolvedInput[], deployment: ValidationContext) => object
   }
-  /** Drafts the job with its tasks and files, for a request that has no faults. */
+  /** Drafts the database rows of the job, its tasks and its files. The request has no faults. */
   plan(request: Input, context: DraftContext): JobDraft
 }
 
 /** JSON kind without type parameters, so that one list can hold kinds of different types. */
 export type AnyJsonKind = Kind & {
-  /** Calls `use` with the kind in its full type, including the type parameters. */
+  /** Calls the function `use` with the kind in its full type, including the type parameters. */
   withTypes<Value>(
     use: <Input extends CommonRequestFields, Usable, RecordSchema extends z.ZodObject>(
       kind: JsonKind<Input, Usable, RecordSchema>,

@@ -4,7 +4,9 @@ import { isCallerFileSource } from "../domain/states.ts"
 import type { Kind } from "./kind.ts"
 import { findKind } from "./registry.ts"
 
-/** Output name that references use for a job that stores a single file, such as an import. */
+/**
+ * Output name in references to the output of a job that stores a single file, such as an import.
+ */
 const ONLY_OUTPUT = "file"
 
 /** Job whose outputs a reference can name, with its files. */
@@ -15,8 +17,8 @@ export type JobWithOutputs = Pick<Job, "id" | "kind"> & {
 }
 
 /**
- * Returns the file of the output that a reference names. A deleted file is null. If the job has no
- * such output, returns the names of all outputs.
+ * Returns the file of the output that a reference names. `file` is null for a deleted file. If the
+ * job has no such output, returns the names of all its outputs.
  */
 export function findReferencedOutput(
   job: JobWithOutputs,
@@ -28,7 +30,7 @@ export function findReferencedOutput(
   return { fileId, file: job.files.find(({ id }) => id === fileId) ?? null }
 }
 
-/** Returns the name by which references name an output of a job of a kind. */
+/** Returns the name of an output in references such as `svc_id://<job>/<name>`. */
 export function getReferencedOutputName(
   kind: Pick<Kind, "outputName"> | null,
   key: string,
@@ -47,8 +49,8 @@ function listOutputs({ id: jobId, kind, result = null, files }: JobWithOutputs) 
         id,
       ] as const
     }),
-    // Adds the outputs in the job's result. Identical renditions share one File, and only the
-    // result tells which.
+    // Adds the outputs in the job's result. Identical renditions share one file, and only the
+    // result has the id of the shared file.
     ...(result?.outputs ?? []).map(
       ({ key, fileId }) => [getReferencedOutputName(definition, key), fileId] as const,
     ),

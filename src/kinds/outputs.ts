@@ -11,16 +11,16 @@ import type { FinishedTasks, FileColumnsAndJobResult, BundleMemberSummary } from
 import { findVideoStream, computeDisplayGeometry } from "./display-geometry.ts"
 
 /**
- * Output in the report of a task. The report has a name if the name was unknown before the task
- * ended.
+ * Output in the report of a task. The report has a name only for outputs whose names were unknown
+ * until the task ended, such as downloaded media.
  */
 const namedOutput = outputReportSchema.extend({ name: z.string().optional() })
 
 const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_MAX) })
 
 /**
- * Converts the outputs that tasks reported to new column values of the job's files and to the job's
- * result.
+ * Converts the outputs that tasks reported to new column values of the job's files, and to the
+ * job's result.
  */
 export function computeOutputColumnsAndResult({
   files,

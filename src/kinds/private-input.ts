@@ -84,8 +84,8 @@ const privateInput = z
     },
   })
   .superRefine((input, context) => {
-    // The issues are added as not fatal. Otherwise a zod union would not report the issues of its
-    // single matching alternative.
+    // `continue: true` makes the issues non-fatal. A zod union reports the issues of its single
+    // matching alternative only if they are not fatal.
     for (const issue of privateFields.safeParse(input).error?.issues ?? []) {
       context.addIssue({ ...issue, continue: true })
     }

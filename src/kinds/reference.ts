@@ -10,12 +10,12 @@ import { makeInputTextSchema, makeInputValueSchema, getInputUrl } from "./privat
 import type { InputValue } from "./private-input.ts"
 import { isUrlOfDeployment } from "../domain/own-url.ts"
 
-/** Input in the example requests of the documentation. The id stands for an uploaded File. */
+/** Input in the example requests of the documentation. The id stands for an uploaded file. */
 export const EXAMPLE_INPUT_REFERENCE = `svc_id://${EXAMPLE_ID}`
 
 /**
- * Parsed input reference: the id of a File, an output of another job, a URL to import, or an error.
- * An output names its job by id, or by a name in a batch.
+ * Parsed input reference: the id of a stored file, an output of another job, a URL to import, or an
+ * error. The other job is named by its id, or by its name in the same batch.
  */
 export type ParsedInputReference =
   | { fileId: string }
@@ -69,8 +69,8 @@ function readText(text: string, origin: string): ParsedInputReference {
 }
 
 /**
- * Parses a URL of this service. Returns null if the URL names neither a File nor another kind of
- * output.
+ * Parses a URL of this service. Returns null unless the path is that of a file, of fetched media or
+ * of a transcript.
  */
 function readServiceUrl(url: URL): ParsedInputReference | null {
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
@@ -103,13 +103,13 @@ export function findInputFileFaults(
   return [{ field, code: "series_as_input", message }]
 }
 
-/** Reports whether a file is a bundle, or will be a bundle when its job has written the file. */
+/** Reports whether a file is, or will be, a bundle, such as a playlist with its segments. */
 function isBundle({ bundle, objectKey, source, name }: File): boolean {
   const isPlanned = objectKey === null && source === "output"
   return bundle !== null || (isPlanned && findBundleKind({ name }) !== null)
 }
 
-/** Describes a file that does not exist, because its import or its job failed, with the remedy. */
+/** Describes a file that does not exist because its import or its job failed, with the remedy. */
 export function describeFailedFile({ source, name, jobId, errorCode, errorMessage }: File): string {
   const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the job that writes it failed"}`
   return isCallerFileSource(source)

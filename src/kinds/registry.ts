@@ -85,8 +85,9 @@ export function buildJobRecordOfAnyKind(
 }
 
 /**
- * Builds the record of a finished job for its webhooks, in the Job form or in the form of the job's
- * kind. URLs in the record have the origin at which the caller created the job.
+ * Builds the record of a finished job for its webhooks: the common Job record if `form` is `job`,
+ * else the record of the job's kind. URLs in the record have the origin at which the caller created
+ * the job.
  */
 export function buildWebhookRecord(
   { job, files }: JobSnapshot,

@@ -131,8 +131,8 @@ export const fileIdsFieldSchema = {
 }
 
 /**
- * Returns the ids of the Files that a job creates, by output key. Identical renditions share one
- * File, whose id comes from the job's result.
+ * Returns the ids of the files that a job creates, by output key. Identical renditions share one
+ * file, whose id comes from the job's result.
  */
 export function buildFileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result">) {
   if (!fileIds) return {}

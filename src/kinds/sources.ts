@@ -8,8 +8,8 @@ import { draftUpload } from "./uploads.ts"
 const IMPORT_WEIGHT = 30
 
 /**
- * Adds to a draft the tasks and Files for inputs that are URLs or uploads. Several inputs with the
- * same File get one set of tasks.
+ * Adds to the drafted job the tasks and files for inputs that are URLs or uploads. Several inputs
+ * with the same file get one set of tasks.
  */
 export function draftSourceTasks(
   draft: JobDraft,
@@ -41,8 +41,8 @@ export function draftSourceTasks(
 type SourcePlacement = { jobId: string; fileId: string; key: string; isOptional: boolean }
 
 /**
- * Drafts the tasks for a URL or an upload, the sum of their weights, and the row of the File to
- * create.
+ * Drafts the database rows for a URL or an upload: the tasks and the file to create. Also returns
+ * the sum of the tasks' weights in the progress of the job.
  */
 function draftSource(
   facts: JobProperties & ImportLimits,

@@ -4,8 +4,8 @@ import { z } from "zod"
 export const storedInputSchema = z.object({ file_id: z.uuid() })
 
 /**
- * Returns the stored request for a retry of a job. The request has the new id of its File if the
- * retry imports the File again. `newIds` maps old ids to new ids.
+ * Returns the stored request for a retry of a job. If the retry imports the file again, the file
+ * has a new id, which replaces the old id in the request. `newIds` maps old ids to new ids.
  */
 export function replaceStoredInputFileId(
   request: unknown,

@@ -12,7 +12,7 @@ export type StoredUpload = {
   sha256: string | null
 }
 
-/** Drafts the row of an uploaded file and the task that probes the file. */
+/** Drafts the database rows of an uploaded file and of the task that probes the file. */
 export function draftUpload(
   facts: JobProperties,
   stored: StoredUpload,

@@ -24,8 +24,8 @@ export async function abandonPartWriter(env: Env, writer: PartWriter): Promise<v
 }
 
 /**
- * Removes large values from R2 that no row refers to, because the D1 batch with their rows was not
- * written.
+ * Removes large values (too large for a row) from R2, because the D1 batch with the rows that refer
+ * to them was not written.
  */
 export async function abandonLargeValues(env: Env, { uploads }: LargeValueWriter): Promise<void> {
   await abandonOwn(env, uploads)
@@ -40,8 +40,8 @@ async function abandonOwn(env: Env, uploads: readonly Upload[]): Promise<void> {
 }
 
 /**
- * Aborts uploads of one database and removes their bytes, except uploads that became the input of a
- * job meanwhile. Runs three D1 statements in total.
+ * Aborts uploads of one database and removes their bytes. Keeps uploads that became the input of a
+ * job in the meantime. Runs three D1 statements in total.
  */
 export async function abortUploadsWithoutJob(
   env: Env,

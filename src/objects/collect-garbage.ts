@@ -16,25 +16,26 @@ import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 
 const HOUR_MS = 3_600_000
 /**
- * Wait before the next try of a prefix whose deletion failed, in milliseconds. Other prefixes are
- * deleted before the failed one.
+ * Wait in milliseconds before the deletion below a prefix is repeated after a failure. Prefixes
+ * without a failure are processed first.
  */
 const RETRY_MS = 60_000
 /**
- * Number of times that the objects below a prefix are deleted: the second time removes objects that
- * a run stored meanwhile.
+ * Number of times that the objects below a prefix are deleted. The second time removes objects that
+ * a task which was still running has stored after the first time.
  */
 const DELETIONS = 2
-/** Maximum number of prefixes per round of the sweep, and per cleanup after a caller's deletion. */
+/**
+ * Maximum number of prefixes whose objects are deleted in one round of the sweep, and after a
+ * caller deleted a file or job.
+ */
 const PREFIXES_MAX = { sweep: 1000, deletion: 100 }
 /**
  * Number of account folders that are processed concurrently. A Worker has at most six connections
  * at a time.
  */
 const FOLDERS_AT_ONCE = 4
-/**
- * Number of failed prefixes of a folder after which the other prefixes of the folder are postponed.
- */
+/** Number of failed deletions after which the other prefixes of an account folder are postponed. */
 const FAILURES_MAX = 3
 
 /**
@@ -48,9 +49,9 @@ export async function collectGarbage(env: Env, database: Database, now: number):
 }
 
 /**
- * Deletes the objects of files whose rows were just removed. The deletion must not wait for the
- * sweep, because download links serve objects without a read of their rows. Keeps objects that a
- * running task reads. The sweep deletes those objects, and other objects below the same prefixes.
+ * Deletes the objects of files whose rows were just removed, without waiting for the sweep, because
+ * download links serve objects without a read of their rows. Keeps objects that a running task
+ * reads. The sweep deletes those objects, and other objects below the same prefixes.
  */
 export async function deleteObjectsOfRemovedFiles(
   env: Env,

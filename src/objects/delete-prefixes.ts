@@ -1,6 +1,8 @@
-/** Minimum and maximum number of objects per list call and delete call of R2. */
+/**
+ * Minimum and maximum number of objects that one call of R2 lists, and another call then deletes.
+ */
 const PAGE = { min: 16, max: 1000 }
-/** Estimated number of objects below one prefix. */
+/** Estimated number of objects below one prefix, from which the size of a list page is chosen. */
 const OBJECTS_OF_PREFIX = 4
 
 /**

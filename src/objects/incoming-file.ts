@@ -20,7 +20,8 @@ export type ReceivedFile = {
 export type IncomingFile = {
   /**
    * Adds bytes to the file. Returns false if the disk has no room. `moreBytes` is the minimum
-   * number of bytes that follow; the writer streams a part that these bytes will fill.
+   * number of bytes that follow. If they suffice to fill a multipart part, the part is streamed to
+   * R2 instead of buffered.
    */
   write(bytes: Uint8Array, moreBytes: number): Promise<boolean>
   /** Completes the file. Returns null if the disk has no room for the remaining bytes. */

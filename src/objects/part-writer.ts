@@ -16,9 +16,9 @@ export const R2_PARTS_MAX = 10_000
 const FIRST_BYTES = 256 * 1024
 
 /**
- * Writer that stores an object in R2 in parts. The writer streams a part that is certain to be
- * filled. The writer buffers other parts, at most two at a time: the part that is being filled, and
- * the part that is being sent.
+ * Writer that stores an object in R2 in parts. A part that will certainly be filled is streamed.
+ * Any other part is buffered. At most two parts are buffered at a time: the part that is being
+ * filled, and the part that is being sent.
  */
 export type PartWriter = {
   readonly upload: Upload
@@ -158,7 +158,7 @@ async function begin(writer: PartWriter): Promise<void> {
   await insertUpload(writer.database, writer.upload)
 }
 
-/** Error of an object that ended before all announced bytes came. */
+/** Error of an object whose bytes ended before the announced number was reached. */
 export class ObjectTooShortError extends Error {
   override name = "ObjectTooShort"
 }
@@ -238,8 +238,8 @@ async function beginMultipart(
 
 /**
  * Replaces a buffer with too little room by a larger one. The first buffer is small, for small
- * files. The second buffer has the full size, because replaced buffers stay in memory until they
- * are garbage-collected.
+ * files. The second has the full size, because each replaced buffer stays in memory until it is
+ * garbage-collected.
  */
 function makeRoom(writer: PartWriter, bytes: number): void {
   const { buffer, bytesMax, filledBytes, partBytes, storedBytes } = writer

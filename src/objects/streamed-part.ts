@@ -10,7 +10,7 @@ export type StreamedPart = {
   readonly sent: Promise<void>
 }
 
-/** Starts to send a part by `send`, which gets the part's body. */
+/** Starts to send a part by `send`, which gets a stream of the part's bytes as the request body. */
 export function startStreamedPart(
   sizeBytes: number,
   send: (body: ReadableStream) => Promise<void>,
@@ -35,8 +35,8 @@ export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): P
 }
 
 /**
- * Waits for a write to a streamed part or its close, or for an error of the part's upload: R2 stops
- * reading a part that R2 refuses, so that a write may never end.
+ * Waits for a write to a streamed part (or its close), or for an error of the part's upload. If R2
+ * refuses a part, it stops reading the part's bytes, so that the write alone might never end.
  */
 async function orRefused({ sent }: StreamedPart, step: Promise<void>): Promise<void> {
   step.catch(() => undefined)

@@ -35,8 +35,8 @@ export async function completeTusObject(
 }
 
 /**
- * Removes a tus upload with all its bytes. Keeps the object if it belongs to a File. Returns false
- * if the upload is finished and `isForced` is not set.
+ * Removes a tus upload with all its bytes. Keeps the object if it belongs to a file record. Returns
+ * false, and removes nothing, if the upload is finished and `isForced` is not set.
  */
 export async function removeTusUpload(
   env: Env,

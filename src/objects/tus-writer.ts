@@ -18,10 +18,16 @@ import { R2_PART_BYTES_MIN, R2_PARTS_MAX } from "./part-writer.ts"
 /** Time after its last bytes until an unfinished tus upload is removed, in milliseconds. */
 export const TUS_UPLOAD_IDLE_MS_MAX = 24 * 3_600_000
 
-/** Number of part numbers that interrupted requests may leave unused. */
+/**
+ * Number of R2 part numbers that are reserved for interrupted requests, which may claim a number
+ * without storing a part.
+ */
 const SPARE_PARTS = 500
 
-/** Error of a request that is no longer the writer of its upload, or whose upload was removed. */
+/**
+ * Error of a request that may no longer write to its upload, because another request has continued
+ * the upload or the upload was removed.
+ */
 export class TusWriterReplacedError extends Error {
   override readonly name = "TusWriterReplacedError"
 }
@@ -54,9 +60,10 @@ export type TusWriterOptions = {
 /**
  * Writer of the bytes that one request sends to a tus upload. The writer stores whole parts in a
  * multipart upload of R2, even for a small file, so that a late write of a replaced request cannot
- * change the object. At the end of the request, the writer stores the remaining bytes as the tail.
- * Two parts are in memory: the part that is being filled, and the part that is being sent. After
- * each part, the new offset is stored in D1, so that a killed process loses less than two parts.
+ * change the object. At the end of the request, the writer stores the bytes after the last whole
+ * part as a separate object, the tail. Two parts are in memory: the part that is being filled, and
+ * the part that is being sent. After each part, the new offset is stored in D1, so that a killed
+ * process loses less than two parts.
  */
 export class TusWriter {
   readonly #env: Env
@@ -72,12 +79,15 @@ export class TusWriter {
   /** Buffer of a sent part, which a later part reuses. */
   #spare: Uint8Array | null = null
   #multipart: R2MultipartUpload | null = null
-  /** Part number that this request has claimed in D1 but not used; null without such a number. */
+  /**
+   * R2 part number that this request has reserved in D1 for its next part; null without a
+   * reservation.
+   */
   #nextNumber: number | null = null
-  /** Highest part number that a part uses, or that an earlier request claimed. */
+  /** Highest R2 part number that a part uses, or that an earlier request reserved. */
   #lastNumber: number
   #savedBytes: number
-  /** Parts stored in R2 that do not count as received before a checksum is verified. */
+  /** Parts stored in R2 that count as received only after the request's checksum is verified. */
   #held: UploadPart[] = []
   #tailKey: string | null
   #hasTails: boolean
@@ -102,7 +112,10 @@ export class TusWriter {
     this.#buffer = new Uint8Array(Math.min(row.partBytes, row.tailBytes + options.bytesMax))
   }
 
-  /** Opens the writer of a claimed upload. Reads the upload's tail from R2. */
+  /**
+   * Opens the writer of an upload of which the request has become the only writer. Reads the bytes
+   * after the upload's last whole part (the tail) from R2.
+   */
   static async open(
     env: Env,
     open: OpenTusUpload,
@@ -147,11 +160,14 @@ export class TusWriter {
     }
   }
 
-  /** Stores the bytes after the last whole part as the tail, and then stores the progress. */
+  /**
+   * Stores the bytes after the last whole part as a separate object (the tail), then the progress
+   * in D1.
+   */
   async suspend(): Promise<void> {
     await this.#inFlight
     if (this.offsetBytes === this.#savedBytes && this.#nextNumber === null) return
-    // Release the claimed part number, which no part uses, so that a later request may claim the
+    // Release the reserved part number, which no part uses, so that a later request may use the
     // number.
     this.#nextNumber = null
     const tail = await this.#storeTail()
@@ -216,7 +232,7 @@ export class TusWriter {
       this.#held.push(part)
       return
     }
-    // The D1 statement that saves this part also claims the next part number, if another part
+    // The D1 statement that saves this part also reserves the next part number, if another part
     // follows.
     this.#nextNumber = this.#remainingBytes() > 0 ? number + 1 : null
     await this.#save([part], { offsetBytes, tail: null })

@@ -22,8 +22,8 @@ export function makeBoundedCache<Value>(max: number): BoundedCache<Value> {
       return null
     },
     set(name, value, until) {
-      // Deletes the name first, because a map iterates in insertion order: the name moves to the
-      // end.
+      // Deletes the name first, so that it moves to the end: a map iterates in the order of
+      // insertion, and the first name is dropped.
       entries.delete(name)
       entries.set(name, { value, until })
       const [oldest] = entries.size > max ? entries.keys() : []

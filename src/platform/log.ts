@@ -9,7 +9,10 @@ export function setLogLevel(level: LogLevel): void {
   levelMin = level
 }
 
-/** Sets the share of requests, from 0 to 1, whose routine entries are logged. */
+/**
+ * Sets the share of requests, from 0 to 1, whose log entries are written. Warnings and entries
+ * about failures are always written.
+ */
 export function setLogSampleRate(rate: number): void {
   sampleRate = rate
 }
@@ -21,13 +24,16 @@ export function log(level: LogLevel, event: string, facts: LogEventFields = {}):
   console[level](formatLogLine({ part: "worker", level, event }, facts))
 }
 
-/** Reports whether sampling may drop an entry. Sampling never drops entries about failures. */
+/**
+ * Reports whether log sampling may drop an entry: an entry that is no warning and reports no
+ * failure.
+ */
 function isRoutine(level: LogLevel, { status, error, error_code }: LogEventFields): boolean {
   if (level === "warn" || level === "error") return false
   return !(typeof status === "number" && status >= 500) && !error && !error_code
 }
 
-/** Logs an error after which the service continues. */
+/** Logs an error that does not stop the service. */
 export function logError(event: string, facts: LogEventFields): void {
   log("error", event, facts)
 }

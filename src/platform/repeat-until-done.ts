@@ -1,6 +1,6 @@
 /**
- * Time after which no new round starts, in milliseconds. The cron sweep, which repeats rounds,
- * starts every minute.
+ * Time after which no new round starts, in milliseconds. The rounds belong to the cron sweep, which
+ * is started every minute.
  */
 const WORK_MS_MAX = 40_000
 /**

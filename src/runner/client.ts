@@ -69,9 +69,10 @@ export async function killTask(
 }
 
 /**
- * Stops the container of a slot, so that another account may get the slot by this allocation. Does
- * nothing for a plain runner, which has no containers. Returns false if a later allocation has the
- * slot, or if the stop is unconfirmed.
+ * Stops the container of a slot, so that another account may get the slot. `allocation` is the
+ * slot's allocation number as the caller knows it. Returns false if a later allocation with a
+ * higher number has the slot, or if the stop is unconfirmed. Does nothing for a plain runner, which
+ * has no containers.
  */
 export async function stopSlotContainer(
   env: Env,
@@ -88,8 +89,8 @@ export async function stopSlotContainer(
 }
 
 /**
- * Ends a run that sends no heartbeats. Stops the run's container, because the container may still
- * run the task and must not get another task. Returns false if the end is unconfirmed.
+ * Ends a run that sends no heartbeats. Stops the whole container of the run, because the container
+ * may still run the task and must not get another task. Returns false if the end is unconfirmed.
  */
 export async function endSilentRun(
   env: Env,

@@ -28,8 +28,8 @@ const START_MS_MAX = 15_000
 
 type Facts = {
   /**
-   * Highest allocation number of the slot. The storage key `grant` is an older name of an
-   * allocation, which stored values keep.
+   * Highest number of the slot's allocations to accounts. The storage key keeps the name `grant`,
+   * an older word for an allocation, because stored values have this name.
    */
   grant: number
   handed: PostedRun
@@ -59,8 +59,9 @@ export function createContainerState(kv: SyncKvStorage) {
     ...sandboxMemory(kv),
     ...startMemory(kv),
     /**
-     * Reports whether a call with this allocation number is allowed. If so, later calls with lower
-     * numbers are refused.
+     * Reports whether a call for the slot's allocation with this number is allowed. Later
+     * allocations have higher numbers: after an allowed call, calls with lower numbers are refused
+     * as outdated.
      */
     admits(allocation: number): boolean {
       const now = Date.now()
@@ -187,9 +188,9 @@ function leftOfWait(of: {
 }
 
 /**
- * Decides about a container that got no requests for its idle time. Keeps the container while its
- * run holds a lease. Otherwise stops the container, or destroys the container if an earlier stop
- * had no effect.
+ * Decides whether to keep a container that got no requests for its idle time. Keeps the container
+ * while its run holds a lease and therefore still has its task. Otherwise stops the container, or
+ * destroys the container if an earlier stop had no effect.
  */
 export function chooseIdleContainerAction(of: { holdsLease: boolean; isStopping: boolean }) {
   if (of.holdsLease) return "keep"

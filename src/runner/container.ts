@@ -52,9 +52,9 @@ const NOT_STARTED = "not started"
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
 
 /**
- * Durable Object of one slot, which owns the slot's container. Calls of the container bypass the
- * library's `containerFetch`, which would start a container that is being stopped, and would count
- * the request of a disconnected caller as open forever.
+ * Durable Object of one slot, which owns the slot's container. Calls of the container bypass
+ * `containerFetch` of `@cloudflare/containers`, which would start a container that is being
+ * stopped, and would count the request of a disconnected caller as open forever.
  */
 class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
@@ -69,7 +69,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   #comingUp: Promise<string | null> | null = null
   /** Failure of the container's last start; null if the start succeeded. */
   #startProblem: string | null = null
-  /** Token of the present idle timer; null during a run. */
+  /** Identity of the present idle timer, by which older timers do nothing; null during a run. */
   #idle: object | null = null
 
   constructor(ctx: DurableObjectState<object>, env: Env, pool: PoolName) {
@@ -88,8 +88,9 @@ class Runner extends Container<Env> implements RunnerRpc {
     await this.#ending
     const problem = await this.#comeUp(order.slot)
     if (problem !== null) return { status: 503, text: problem }
-    // No `await` may come between this check and the call: after a stop of the container for
-    // another account, the container must not get a task of the previous account.
+    // Checks the allocation again: if the container was stopped for another account meanwhile, it
+    // must not get a task of the previous account. No `await` may come between this check and the
+    // call.
     if (!this.#memory.admits(order.allocation)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
@@ -139,7 +140,8 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   override async onActivityExpired(): Promise<void> {
     const run = this.#memory.run()
-    // Only D1 knows whether the run still has its task and therefore holds a lease.
+    // Reads from D1 whether the run still has its task and therefore holds a lease, because the
+    // notice of the run's end may not have reached this object.
     const holdsLease =
       run !== null &&
       (await isTaskRunningAtFence(openAccountDatabases(this.env, run.accountId), run))
@@ -161,7 +163,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (stopped) await getPoolObject(this.env, this.#pool).slotStopped(stopped)
   }
 
-  /** Forgets a run, and starts the idle timer. */
+  /** Records the end of a run, and starts the idle timer. */
   #forgetRun(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
@@ -169,9 +171,9 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Starts the idle timer. The timer stops a container without a run. During a run the timer does
-   * nothing. The end of the run starts the timer again, or the check after `sleepAfter` finds the
-   * container idle.
+   * Starts the idle timer, which stops the container unless a run has begun meanwhile. The end of
+   * that run starts the timer again. If the run's end is never reported, the check after
+   * `sleepAfter` finds the container idle.
    */
   #waitIdle(): void {
     const idle = {}
@@ -227,8 +229,8 @@ class Runner extends Container<Env> implements RunnerRpc {
       }
       return null
     } catch (error) {
-      // Handles a container that has exited. A container that still runs but does not listen yet is
-      // only slow.
+      // Counts the start as failed only if the container has exited. A container that still runs
+      // but does not listen yet is only slow.
       if (!containerOf(this.ctx).running) {
         log("warn", "runner.not_started", { slot, error: String(error) })
         this.#memory.noteNotStarted(Date.now())
@@ -239,15 +241,16 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Reports to the pool whether the slot's container has a problem that counts as a degraded
-   * reason.
+   * Informs the pool whether the slot's container has this problem, which the service's health then
+   * lists as a reason why the service is degraded.
    */
   async #judge(slot: string, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
     await getPoolObject(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }
 
   /**
-   * Stops the container. If the stop fails, only those calls fail that are waiting for the stop.
+   * Stops the container. A failed stop fails only this call and the calls that already wait for the
+   * stop; later calls do not see the failure.
    */
   async #endContainer(): Promise<void> {
     const ending = this.destroy()

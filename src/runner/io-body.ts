@@ -13,9 +13,9 @@ export type FixedLengthBody = Uint8Array | ReadableStream<Uint8Array>
 const WRONG_LENGTH = 408
 
 /**
- * Passes the body of a request to `store`, which makes one R2 call, and on success returns the
- * response of `note`. Otherwise responds 411 without a `content-length`, 408 if the body has
- * another length, and 507 if the disk is full.
+ * Passes the body of a request to `store`, which writes the body to R2 in one call. Then returns
+ * the response that `note` makes after recording the stored object. Otherwise responds 411 without
+ * a `content-length`, 408 if the body has another length, and 507 if the disk is full.
  */
 export async function storeBody<Stored>(
   c: IoContext,

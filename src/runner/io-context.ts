@@ -5,8 +5,8 @@ import type { TaskRun } from "../bindings/rpc.ts"
 import type { TaskGrant } from "./task-token.ts"
 
 /**
- * Hono environment of the routes that runners call: the bindings, and the run and grant of the
- * request's token.
+ * Hono environment of the routes that runners call: the bindings, and from the request's token the
+ * run and its grant, a list of the objects that the run may access.
  */
 export type IoHonoEnv = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
 export type IoContext = Context<IoHonoEnv>

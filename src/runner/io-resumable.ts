@@ -26,9 +26,9 @@ import {
 } from "./io-outputs.ts"
 
 /**
- * Adds the routes of a resumable upload, which a later run of the same task continues. The upload's
- * object key contains a fencing token that no dispatch has. Every call requires that the task runs
- * with the caller's fencing token.
+ * Adds the routes of a resumable upload, which a later run of the same task continues. All runs of
+ * the task share one object key for the upload, which contains a fixed fencing token that no run
+ * has. Every call requires that the task runs with the caller's fencing token.
  */
 export function addResumableUploadRoutes(io: Hono<IoHonoEnv>): void {
   const place = "/:task/outputs/:key/resumable"
@@ -50,8 +50,8 @@ function resumableKey(c: IoContext, outputKey: string): string {
 }
 
 /**
- * Continues the upload with the same validator, or starts a new upload. Aborts all other uploads of
- * the output.
+ * Continues the upload with the same validator (the version of the source, like an ETag), or starts
+ * a new upload. Aborts all other uploads of the output.
  */
 async function begin(c: IoContext, objectKey: string): Promise<Response> {
   const request = resumableUploadRequestSchema.safeParse(await c.req.json().catch(() => null))
@@ -108,8 +108,8 @@ function answerBegun(answer: z.infer<typeof resumableUploadResponseSchema>): Res
 }
 
 /**
- * Returns the size of the object that an earlier run completed with the same validator. Returns
- * null if no such object exists.
+ * Returns the size of the object that an earlier run completed from the same version of the source,
+ * which the validator identifies. Returns null if no such object exists.
  */
 async function findComplete(
   c: IoContext,

@@ -91,7 +91,8 @@ async function sendObject(c: IoContext, source: S3Source, { keys }: S3Object): P
 }
 
 /**
- * Returns the range and version conditions of a request as headers that all S3 services understand.
+ * Returns headers for the same range and version of the object as in a request. Replaces `if-range`
+ * by `if-match` or `if-unmodified-since`, which all S3 services understand.
  */
 function conditionsOf(c: IoContext): Record<string, string> {
   const range = c.req.header("range")
@@ -166,7 +167,8 @@ async function askStore(
     region,
   })
   const signed = await signer.sign()
-  // Adds the header after the signature, because the transport may replace the header's value.
+  // Adds `accept-encoding` after the signature, because the transport may replace the value of this
+  // header, and a signed header must not change.
   signed.headers.set("accept-encoding", "identity")
   const request = new Request(signed.url, { headers: signed.headers, redirect: "manual" })
   try {

@@ -93,13 +93,14 @@ async function sendInput(c: IoContext): Promise<Response> {
   if (!object) return respondWithMessage(404, "no such object")
   const { offset, length } = sentRange(object)
   const answerHeaders = new Headers({ "content-length": String(length) })
-  // R2 sends the whole object if the range is unsatisfiable.
+  // Responds 200 with the whole object, which R2 also sends if the requested range is
+  // unsatisfiable.
   if (length === object.size) return new Response(object.body, { headers: answerHeaders })
   answerHeaders.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
   return new Response(object.body, { status: 206, headers: answerHeaders })
 }
 
-/** Range of an object that R2 sends, as R2 reports it. Each field may be undefined. */
+/** Byte range that R2 reports for an object that it sends; each field may be undefined. */
 type R2Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
 
 function sentRange({ range, size }: R2Object): { offset: number; length: number } {

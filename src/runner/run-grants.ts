@@ -23,8 +23,8 @@ export async function findInputObjectKey(c: IoContext, key: string): Promise<str
 }
 
 /**
- * Returns the keys of the outputs that a run may store below its own prefix. Returns null if the
- * run no longer has its task.
+ * Returns the keys of the outputs that a run may store under the R2 prefix of the run. Returns null
+ * if the run no longer has its task.
  */
 export async function findOutputKeysOfRun(c: IoContext): Promise<string[] | null> {
   const { run, grant } = c.var

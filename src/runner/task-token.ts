@@ -10,9 +10,9 @@ import type { TaskRun } from "../bindings/rpc.ts"
 const PURPOSE = "task"
 
 /**
- * Time for which a grant is valid, in milliseconds. A run that lost its task within this time may
- * still read its inputs and write below its own prefix. Garbage collection empties that prefix
- * again an hour later.
+ * Time for which a grant, the list of objects that a run may access, is valid, in milliseconds. A
+ * run that lost its task within this time may still read its inputs and write below its own prefix
+ * of R2. Garbage collection empties that prefix again an hour later.
  */
 export const GRANT_VALID_MS = 10_000
 /**
@@ -22,8 +22,8 @@ export const GRANT_VALID_MS = 10_000
 const GRANT_LENGTH_MAX = 2048
 
 /**
- * Objects that a run may access, as D1 listed them at the time `at`: object keys of its inputs by
- * input key, and keys of its outputs.
+ * Objects that a run may access, as D1 listed them at the time `at`. `inputs` maps the key of each
+ * input to its R2 object key; `outputs` lists the keys of the outputs.
  */
 export type TaskGrant = { at: number; inputs: Record<string, string>; outputs: string[] }
 
@@ -35,7 +35,7 @@ const taskGrant = z.object({
 
 /**
  * Creates a token for the routes of `makeIoRoutes` that is valid for one task with one fencing
- * token. Leaves out a grant that is too long.
+ * token. Leaves out a grant (the list of permitted objects) that is too long.
  */
 export async function makeTaskToken(
   secret: string,

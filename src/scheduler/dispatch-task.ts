@@ -207,13 +207,14 @@ async function post(
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
-      // Kills the run again, because a kill that arrived before the post of the task had no effect.
+      // Kills the run that was just posted, because the task left the queue or belongs to another
+      // dispatch by now. An earlier kill that arrived before the post had no effect.
       if (!("refused" in result)) await killTask(env, { ...order, taskId: order.task_id })
       return "superseded"
     }
     if ("accepted" in result) {
-      // Keeps the state of a task that already runs: a heartbeat came before this response, and the
-      // lease counts from the heartbeat.
+      // Changes nothing if a heartbeat of the run came before this response: the task is then
+      // recorded as running, with a lease that counts from the heartbeat.
       if (isTaskBeingDispatched(posted))
         queue.hold(copyTaskAsRunning(posted, result.accepted, Date.now()))
       return "running"

@@ -155,7 +155,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async wake(accountId: string, pool?: string): Promise<void> {
     // Without a stored account id, this object has never set an alarm. Since the pool knows the
-    // account, the object must have lost its tables.
+    // account, the object must have lost its tables, and reads its open tasks from D1 again.
     if (this.#alarms.account() === null) await this.tick(accountId)
     this.#slots.forgetUnmet(pool)
     this.#slots.resync(pool)
@@ -209,8 +209,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#queue.add(tasks.map(toNewQueueEntry))
     const queued = this.#queue.findAll(tasks.map(({ id }) => id))
     for (const { id, jobId } of tasks) {
-      // Records the acceptance only for unclaimed tasks, because a claim has already recorded the
-      // acceptance in D1.
+      // Records in D1 that the job is queued, so that the sweep does not queue it again. A claimed
+      // task needs no such record, because its claim contains it.
       if (queued.get(id)?.fence === null) this.#notes.jobAccepted(jobId)
     }
     this.#notes.noteLater(accountId)
@@ -255,8 +255,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /**
-   * Removes a task that is over. Reconciles further tasks of the same job and the tasks that wait
-   * for the job's files, since those tasks may be over too.
+   * Removes a task that is over. Compares the other tasks of the same job, and the tasks that wait
+   * for the job's files, with D1, since those tasks may be over too.
    */
   async #leave(accountId: string, task: QueuedTask): Promise<void> {
     this.#remove(task.id, false)

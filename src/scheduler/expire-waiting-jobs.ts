@@ -44,8 +44,8 @@ export async function expireWaitingJobs(
 
 /**
  * Fails one job if the job has waited too long for a runner. Returns null if the job is over.
- * Otherwise returns the time since which the job waits for a runner according to D1; the present
- * time if the job still waits for another job.
+ * Otherwise returns the time at which the job's wait for a runner began according to D1, or the
+ * present time if the job still waits for another job.
  */
 async function expireJob(
   env: Env,

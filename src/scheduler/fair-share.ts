@@ -32,8 +32,8 @@ const WARM_TURN_MS = 60_000
 export type SlotGrant = { slot: string; accountId: string; lastHolder: string | null }
 
 /**
- * Decides which accounts get free slots now. Returns the decisions in order; `turn` becomes the
- * number of the first allocation.
+ * Decides which accounts get free slots now. Returns the decisions in order. The allocations are
+ * numbered in this order, beginning with `turn`.
  */
 export function decideSlotGrants(state: PoolState, turn: number): SlotGrant[] {
   const room = openRoom(state)
@@ -52,10 +52,10 @@ export function decideSlotGrants(state: PoolState, turn: number): SlotGrant[] {
 export type SlotHandOver = { allocation: SlotAllocation; at: number }
 
 /**
- * Returns the hand-over that is due if one account holds every slot and another account has waited
- * for `waitMsMax`. The youngest allocation not in `kept` is handed over. Returns null if no other
- * account waits. Also returns null for a pool of one slot, where every long run would otherwise be
- * interrupted.
+ * Returns the allocation whose run is to be interrupted, and the time, if one account holds every
+ * slot and another account waits. The time is `waitMsMax` after the first wait began. The
+ * allocation is the youngest not in `kept`. Returns null if no other account waits. Also returns
+ * null for a pool of one slot, where every long run would otherwise be interrupted.
  */
 export function findSlotHandOver(
   { slotCount, free, allocations, waiting }: PoolState,
@@ -73,8 +73,8 @@ export function findSlotHandOver(
 }
 
 /**
- * State during the distribution: the remaining free slots, and the slots that each account holds
- * and wants.
+ * State while slots are distributed: the remaining free slots, and the number of slots that each
+ * account holds and wants.
  */
 type Room = {
   free: FreeSlot[]

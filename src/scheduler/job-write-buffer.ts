@@ -23,10 +23,10 @@ type Hooks = {
 }
 
 /**
- * Write buffer of a dispatcher. The buffer collects accepted jobs and tasks that runners have
- * started, and writes their states to D1 in batches after a short delay, so that no job waits for
- * the write. The buffer also caches the snapshots of jobs, because each claim of a task reads that
- * of its job.
+ * Write buffer of a dispatcher. The buffer collects the jobs that were queued and the tasks that
+ * runners have started, and writes their states to D1 in batches after a short delay, so that no
+ * job waits for the write. The buffer also caches the snapshot of a job that the claim of a task
+ * reads.
  */
 export class JobWriteBuffer {
   readonly #openDatabase: (accountId: string) => AccountDatabase
@@ -46,8 +46,8 @@ export class JobWriteBuffer {
   }
 
   /**
-   * Records that a runner has started a task, which starts the task's job. The acceptance of the
-   * job then needs no record, because the claim of the task has already written it.
+   * Records that a runner has started a task, which starts the task's job. The buffer then need not
+   * write that the job was queued, because the claim of the task has already written it.
    */
   taskTaken(accountId: string, { id: taskId, jobId, fence }: QueuedTask): void {
     if (fence === null) return
@@ -85,20 +85,21 @@ export class JobWriteBuffer {
     if (oldest !== undefined) this.#claimed.delete(oldest)
   }
 
-  /** Returns the job that the claim of a task read, and removes the job from the cache. */
+  /** Removes from the cache and returns the job's snapshot as the task's claim read it, or null. */
   takeClaim(taskId: string): JobSnapshot | null {
     const snapshot = this.#claimed.get(taskId) ?? null
     this.#claimed.delete(taskId)
     return snapshot
   }
 
-  /** Updates cached jobs whose start was written to D1. */
+  /** Updates the cached snapshots of jobs whose start was written to D1. */
   claimsStarted(started: readonly StartedJob[]): void {
     const byId = new Map(started.map((job) => [job.id, job]))
     for (const [taskId, { job, files, ...rest }] of this.#claimed) {
       const now = byId.get(job.id)
       if (now === undefined) continue
-      // Keeps the cached job only if no other transition changed the job before its start.
+      // Keeps the snapshot only if the start was the only change of the job since the claim: the
+      // version then rose by 1.
       const isNext = now.version === job.version + 1
       const startedTask = { ...rest, job: { ...job, ...now }, files: files.map(startedFile) }
       if (isNext) this.#claimed.set(taskId, startedTask)

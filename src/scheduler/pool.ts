@@ -47,8 +47,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   readonly #ending = new Map<string, string | null>()
   /**
-   * Ids of allocations that a dispatcher refused to hand over. If this set is lost, the dispatcher
-   * refuses again.
+   * Ids of allocations whose run the account's dispatcher refused to interrupt for another account.
+   * If this set is lost, the dispatcher refuses again.
    */
   #kept = new Set<number>()
 
@@ -69,8 +69,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       waitingSince: earlier && earlier.wanted > 0 ? Math.min(earlier.waitingSince, now) : now,
       slotsShareMax: request.slotsShareMax ?? 1,
       heardAt: now,
-      // Turns are allocation numbers, which contain a time. A turn from a clock that ran ahead must
-      // not delay the account.
+      // Among accounts with equally many slots, the lowest `turn`, which is the number of the last
+      // allocation, comes first. Drops a turn from a clock that ran ahead, because the time in that
+      // number would delay the account.
       turn: earlier && isPlausibleAllocationNumber(earlier.turn, now) ? earlier.turn : 0,
     })
     this.#share(pool, accountId)
@@ -92,7 +93,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
-    // Ignores an outdated call: a later allocation of the slot already has another container.
+    // Ignores a call about an earlier allocation of the slot, because the later allocation already
+    // has another container.
     if (this.#slots.find(slot)?.allocation !== allocation) return
     this.#slots.saveToEnd(slot)
     await this.#arm(getPoolNameOfSlot(slot))
@@ -202,8 +204,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   /**
    * Returns the state from which `decideSlotGrants` decides, without slots whose containers could
-   * not be stopped. Slots of a plain runner have no last holder, because they keep no data of an
-   * account.
+   * not be stopped. Slots of a plain runner have no last holder (the account whose container still
+   * runs in the slot), because they keep no data of an account.
    */
   #state(pool: string): PoolState {
     const settings = getSettings(this.env)
@@ -261,7 +263,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return [...waiting.union(this.#slots.holders())].filter((accountId) => {
       const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
       const sinceMs = now - heardAt
-      // A negative difference comes from a time that was stored before the clock was set back.
+      // A negative difference comes from a time that was stored before the clock was set back. Such
+      // an account counts as silent.
       return sinceMs < 0 || sinceMs > (waiting.has(accountId) ? WAKE_MS : WAKE_HOLDER_MS)
     })
   }
@@ -271,8 +274,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Returns an allocation number above all earlier numbers. The number is at least the present
-   * time, because runners may remember a higher number than this object does.
+   * Returns an allocation number above all earlier numbers. The number is at least the present time
+   * in milliseconds, so that it exceeds the numbers that runners remember even if this object has
+   * forgotten them.
    */
   #nextNumber(): number {
     const now = Date.now()
@@ -290,8 +294,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity
-    // If a hand-over is already due, its run was asked to end before. The alarm at the usual
-    // interval repeats that request.
+    // If it is already time to interrupt a run for another account, an earlier alarm has requested
+    // this. The alarm at the usual interval repeats the request.
     const at = handOverAt > now ? Math.min(lookAt, handOverAt) : lookAt
     const armedFor = await this.ctx.storage.getAlarm()
     // Replaces a later alarm, which may also come from a clock that ran ahead.

@@ -42,16 +42,16 @@ export class ProgressTracker {
   // no watcher waits for a change from before the restart.
   readonly #bootId = newId()
   /**
-   * Number of changes of each job. `ending` is the number of the last change that may have been the
-   * end of the job or of one of its tasks.
+   * Changes of each job: `count` is their number, and `ending` is the value of `count` at the last
+   * change that may have been the end of the job or of one of its tasks.
    */
   readonly #changes = makeBoundedCache<{ count: number; ending: number | null }>(JOBS_MAX)
   readonly #jobs = new Map<string, JobProgress>()
   readonly #sleepers = new Map<string, Set<() => void>>()
 
   /**
-   * Creates a tracker without progress. `tasksOf` returns the open tasks of a job. The rest of the
-   * job's weight counts as done.
+   * Creates a tracker without progress. `tasksOf` returns the open tasks of a job with their
+   * weights. The rest of the job's weight belongs to tasks that are over and counts as done.
    */
   constructor(tasksOf: (jobId: string) => readonly WeighedTask[]) {
     this.#tasksOf = tasksOf
@@ -84,8 +84,8 @@ export class ProgressTracker {
   }
 
   /**
-   * Drops the percentage of a task that ended or was requeued. The progress that watchers see stays
-   * the same.
+   * Drops the percentage of a task that ended or was requeued. The percentage of the job that
+   * watchers see stays the same, so that it never falls.
    */
   runEnded({ id, jobId }: TaskOfJob): void {
     const { percents, shown } = this.#jobOf(jobId)
@@ -96,19 +96,22 @@ export class ProgressTracker {
     this.mayBeOver(jobId)
   }
 
-  /** Wakes the watchers of a job that may have changed in D1. */
+  /**
+   * Wakes the watchers of a job that may have changed in D1, but not those that wait for an end.
+   */
   jobChanged(jobId: string): void {
     this.#countChange(jobId, false)
   }
 
-  /** Wakes the watchers of a job if the job or one of its tasks may have ended in D1. */
+  /** Wakes all watchers of a job, because the job or one of its tasks may have ended in D1. */
   mayBeOver(jobId: string): void {
     this.#countChange(jobId, true)
   }
 
   /**
-   * Waits until the state of a job differs from `seen`, or until the timeout. Returns the job's
-   * present version and progress.
+   * Waits until the state of a job differs from `lastSeen`, the state that the caller knows, or
+   * until the timeout. Returns the job's present version and progress; at once if `lastSeen` is
+   * null.
    */
   async next(
     jobId: string,
@@ -125,8 +128,8 @@ export class ProgressTracker {
   }
 
   /**
-   * Waits until one of the jobs differs from `seen`, or until the timeout. Returns the present
-   * state of all.
+   * Waits until one of the jobs differs from the state in `lastSeen`, which the caller knows, or
+   * until the timeout. Returns the present state of all these jobs.
    */
   async nextOfJobs(
     jobIds: readonly string[],
@@ -220,14 +223,14 @@ function areNew(changes: WatchedJobStates, lastSeen: JobVersionsSeenByCaller): b
 }
 
 /**
- * Returns the sum of the percentages of watched jobs. The sum changes with the progress of each
- * job.
+ * Returns the sum of the percentages of watched jobs. Since the percentage of a job never falls, a
+ * change of any job's percentage changes the sum.
  */
 export function sumProgressPercents({ progress }: Pick<WatchedJobStates, "progress">): number {
   return progress.values().reduce((sum, { percent }) => sum + percent, 0)
 }
 
-/** Returns the percent of a job from its open tasks; the rest of its weight counts as done. */
+/** Returns the percent of a job from its open tasks. The weight of ended tasks counts as done. */
 function percentOf(open: readonly WeighedTask[], percents: ReadonlyMap<string, number>): number {
   const [first] = open
   if (!first) return 0

@@ -3,8 +3,8 @@ import { BACKOFF_MS_MAX } from "../jobs/settle/attempts.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Interval between writes of a lease to storage, in milliseconds. A stored lease ends at most this
- * time before the real lease.
+ * Interval between writes of a run's renewed lease to storage, in milliseconds. The stored lease
+ * ends at most this much earlier than the lease in memory.
  */
 const LEASE_SAVED_EVERY_MS = HEARTBEAT_INTERVAL_MS
 
@@ -49,8 +49,8 @@ function columnOf(field: keyof QueuedTask): string {
 export class TaskQueue {
   readonly #sql: SqlStorage
   /**
-   * In-memory states of tasks with a slot, which are newer than the tasks' rows. Conditions of
-   * queries ignore these states, because no query distinguishes the states of tasks with a slot.
+   * Newer states of tasks that have a slot, kept in memory only. Queries may use the older states
+   * in the rows, because no query distinguishes the states of tasks that have a slot.
    */
   readonly #held = new Map<string, Pick<QueuedTask, "state" | "fence" | "boot" | "leaseUntil">>()
   /** Ids of removed tasks whose rows are not deleted yet. */
@@ -61,7 +61,7 @@ export class TaskQueue {
     for (const statement of TABLES) sql.exec(statement)
   }
 
-  /** Queues tasks. Leaves tasks that are queued already unchanged. */
+  /** Queues tasks. Does not change tasks that are already queued. */
   add(tasks: readonly QueuedTask[]): void {
     if (tasks.length === 0) return
     this.flush()
@@ -84,9 +84,9 @@ export class TaskQueue {
   }
 
   /**
-   * Keeps the new state of a starting task in memory only, so that the object does not wait for its
-   * storage. If the memory is lost, the row still has the state `starting`, and the dispatch is
-   * repeated with the same fencing token.
+   * Keeps in memory only the new state of a task that has a slot, so that the object does not wait
+   * for its storage. If the memory is lost, the row still has the state `starting`, and the
+   * dispatch is repeated with the same fencing token.
    */
   hold({ id, state, fence, boot, leaseUntil }: QueuedTask): void {
     this.#held.set(id, { state, fence, boot, leaseUntil })
@@ -111,8 +111,9 @@ export class TaskQueue {
   }
 
   /**
-   * Removes a task. If the task's state is held in memory, the next `add` or `flush` deletes the
-   * row. If the object dies before, the dispatch is repeated and finds in D1 that the task is over.
+   * Removes a task from the queue. If a newer state of the task is kept in memory only, its row is
+   * deleted by the next `add` or `flush`. If the object dies before that, the dispatch is repeated
+   * and finds in D1 that the task is over.
    */
   remove(id: string): void {
     if (this.#held.delete(id)) this.#left.add(id)
@@ -205,8 +206,8 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the ids of jobs that have no running task, and that have a task which has waited since
-   * `before` or longer.
+   * Returns the ids of jobs that have no running task, and of which a task has waited since the
+   * time `before` or an earlier time.
    */
   jobsWaitingSince(before: number, limit: number): string[] {
     const rows = this.#query<{ jobId: string }>(

@@ -26,7 +26,7 @@ export type QueuedTask = {
   pool: string
   priority: number
   /**
-   * Weight of the task in the progress of its job. `sumTaskWeightsOfJobSql` is the sum over all tasks of the
+   * Weight of the task in the progress of its job. `jobWeight` is the sum over all tasks of the
    * job.
    */
   weight: number
@@ -34,7 +34,7 @@ export type QueuedTask = {
   state: QueuedTaskState
   fence: number | null
   slot: string | null
-  /** Number of the slot's allocation. */
+  /** Number of the allocation that gave the slot to this task; a slot refuses lower numbers. */
   allocation: number | null
   leaseUntil: number
   /** Earliest start of a requeued task, in milliseconds since the epoch. */
@@ -152,8 +152,8 @@ export function isTaskLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
 }
 
 /**
- * Reports whether the lease ends later than a lease that would be granted now, because the clock
- * ran ahead when the lease was granted.
+ * Reports whether the lease ends later than a lease that is granted now. This happens if the clock
+ * ran ahead when the lease was granted, and was set back since.
  */
 export function isTaskLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
   return leaseUntil > now + LEASE_DURATION_MS

@@ -83,8 +83,9 @@ export class Reconciler {
   }
 
   /**
-   * Reconciles tasks that ended, and tasks that wait for files of their jobs. `over` means that D1
-   * already has the end of all these tasks. Otherwise reads from D1 which of them are still open.
+   * Compares tasks that may have ended, and tasks that wait for files of their jobs, with D1, and
+   * corrects the queue. `over` means that D1 is known to have the end of all tasks in `ending`.
+   * Otherwise reads from D1 which of them are still open.
    */
   async reconcileEnded(
     accountId: string,
@@ -201,8 +202,8 @@ export class Reconciler {
       if (adopted.allocation !== null) slots.markUsed(adopted.pool, adopted.allocation)
       const queued = all.get(task.id)
       if (!queued) return [adopted]
-      // Adopts a claim that D1 has and this object does not know, because the object lost its
-      // memory after the claim was written.
+      // Replaces the entry of a task that waits in the queue but is claimed and running in D1. This
+      // object lost its memory after the claim was written.
       const isUnknown = isTaskWaiting(queued) && task.fence > (queued.fence ?? 0)
       if (isUnknown && task.state === "running") queue.save(adopted)
       return []
@@ -211,8 +212,8 @@ export class Reconciler {
   }
 
   /**
-   * Fails jobs that can never start because an input is lost, given with one task id of each job.
-   * Returns the ids of the ended jobs.
+   * Fails jobs that can never start because an input is lost. `unstartable` contains, for each job,
+   * the job's id and the id of one of its tasks. Returns the ids of the ended jobs.
    */
   async #endUnstartable(
     accountId: string,
@@ -241,8 +242,9 @@ export class Reconciler {
 }
 
 /**
- * Returns the new queue entry of a task that waits according to D1. The entry is requeued if the
- * task's last run is over, else ready or blocked as its inputs are.
+ * Returns the new queue entry of a task that waits according to D1. The entry is requeued with a
+ * backoff if the task's last run is over. Otherwise the entry is blocked if an input is pending,
+ * else ready.
  */
 function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
   if (mayRunnerHaveTask(queued) && queued.fence === task.fence) {
@@ -250,7 +252,7 @@ function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): Queued
     return copyTaskWithBackoff(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
   }
   if (!isTaskWaiting(queued)) return queued
-  // Takes the pool from D1, because the choice of a pool with enough disk may need the size of a
-  // stored input.
+  // Takes the pool from D1, because another pool may have been chosen since: the choice of a pool
+  // with enough disk may need the size of a stored input.
   return copyTaskAsWaiting({ ...queued, pool: task.pool }, task.inputs === "pending")
 }

@@ -29,8 +29,8 @@ const UPSERT = `insert into waiting_accounts
 
 /**
  * Accounts that requested slots of a pool. `flush` stores the accounts that still want a slot.
- * Other accounts are kept in memory only. After a restart, `turns` restores the number of each
- * account's last allocation.
+ * Other accounts are kept in memory only. After a restart, the parameter `turns` restores the
+ * number of each account's last allocation.
  */
 export class SlotRequesters {
   readonly #sql: SqlStorage

@@ -13,15 +13,15 @@ import type { TaskQueue } from "./queue.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Requeued task: its previous queue entry, the cause, and its row in D1. `open` is empty if the
- * task is over.
+ * Requeued task: its previous queue entry, the cause, and its row in D1 as `open`, which is an
+ * empty array if the task is over.
  */
 export type RequeuedTask = { task: QueuedTask; cause: RequeueCause; open: OpenTask[] }
 
 /**
  * Requeues a lost task in D1. Calls `isLost` before each step, because a heartbeat may come
  * meanwhile. Returns null if the run continues. The loss of a run counts as a failed attempt,
- * unless the run `handsOver` its slot to another account.
+ * unless `handsOver` is true: the run is then interrupted to free its slot for another account.
  */
 export async function requeueLostTask(
   env: Env,

@@ -4,12 +4,13 @@ import type { TaskQueue } from "./queue.ts"
 import { isTaskWaiting } from "./queued-task.ts"
 
 /**
- * Maximum number of open tasks of D1 that one step of a usual or an expedited scan compares with
- * the queue.
+ * Maximum number of open tasks of D1 that one step of a scan compares with the queue. Steps of an
+ * expedited scan follow each other quickly and are larger.
  */
 const OPEN_IDS = { usual: 300, expedited: 500 }
 /**
- * Maximum number of queued tasks that one step of a usual or an expedited scan compares with D1.
+ * Maximum number of queued tasks that one step of a scan compares with D1: fewer in a usual scan,
+ * more in an expedited scan.
  */
 const CHECKED = { usual: 50, expedited: 200 }
 
@@ -28,8 +29,8 @@ export class ScanCursors {
   readonly #kv: SyncKvStorage
   readonly #queue: TaskQueue
   /**
-   * Number of times that each expedited scan must still reach the last task before the scan is
-   * complete.
+   * Number of times that each expedited scan must still reach the last task: 1 if the scan began at
+   * the first task, 2 if it began at a later task.
    */
   readonly #endsToReach = new Map<Scan, number>()
 
@@ -48,8 +49,8 @@ export class ScanCursors {
   }
 
   /**
-   * Expedites a scan until the scan has covered all tasks: those after its cursor, then those
-   * before.
+   * Expedites a scan until the scan has covered all tasks: first the tasks after its cursor, then
+   * those up to the cursor.
    */
   expedite(scan: "open" | "blocked", cursor = this.at(scan)): void {
     if (!this.isExpedited(scan)) this.#endsToReach.set(scan, cursor === "" ? 1 : 2)

@@ -45,15 +45,15 @@ class PoolRequests {
   /** Number of the last request; 0 before the first. */
   number = 0
   /**
-   * Whether the pool may still allocate slots for the last request. A further request must then
-   * fetch these allocations.
+   * Whether the pool may still allocate slots because of the last request. Another request must
+   * then be sent to learn of these allocations.
    */
   isOpen = false
   /** Whether the pool has responded since this object started. */
   isKnown = false
   /**
-   * Last demand that the pool did not meet, and the time of that demand. Null if the pool is
-   * expected to meet the next demand.
+   * Number of slots that the pool did not allocate for the last request, and the time of that
+   * request. Null if the pool is expected to meet the next demand.
    */
   unmet: { wanted: number; since: number } | null = null
   hasFailed = false
@@ -104,15 +104,16 @@ export class SlotRequests {
   }
 
   /**
-   * Makes the next call of `request` send a request to a pool, or to every pool, to which this
-   * object has sent no request since its start.
+   * Makes the next call of `request` ask a pool (without `pool`: every pool) which slots it has
+   * allocated to the account. Does nothing for a pool that got a request since this object started.
    */
   resync(pool?: string): void {
     for (const requests of this.#some(pool)) requests.isOpen ||= requests.number === 0
   }
 
   /**
-   * Drops the unmet demand of a pool, or of every pool, so that the next request is sent at once.
+   * Forgets that a pool (without `pool`: every pool) could not meet the demand, so that the next
+   * request is sent at once.
    */
   forgetUnmet(pool?: string): void {
     for (const requests of this.#some(pool)) requests.unmet = null
@@ -156,8 +157,8 @@ export class SlotRequests {
     const demand = await this.#demandOf(accountId, requests)
     if (demand === null) return []
     const { wanted } = demand
-    // The flag is set before the request, because the pool may report free slots before its
-    // response is read.
+    // Sets `unmet` before the request, because the pool may report free slots, and thereby clear
+    // `unmet`, before its response is read.
     requests.unmet = { wanted, since: Date.now() }
     let started: QueuedTask[] = []
     try {
@@ -188,8 +189,8 @@ export class SlotRequests {
     const { unmet } = requests
     const isUnmet =
       unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
-    // While `isOpen` is true, the pool still allocates slots for the last request, even if no task
-    // waits for a slot now.
+    // The pool needs no request if no task waits for a slot, unless `isOpen` is true: the pool may
+    // then still allocate slots for the last request.
     const isKnown = wanted === 0 && !requests.isOpen
     if (released.length === 0 && (isUnmet || isKnown)) return null
     return { accountId, wanted, slotsShareMax, inUse, released }

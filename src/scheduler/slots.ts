@@ -18,21 +18,22 @@ type Slot = {
    * Account that has the slot or had the slot last. Empty after the slot's container was stopped.
    */
   accountId: string
-  /** Number of the slot's last allocation, or of the last stop of the slot's container. */
+  /** Number of the slot's last allocation, or a later number that the stop of its container got. */
   allocation: number
   isAllocated: boolean
 }
 
 /**
- * Times in milliseconds for the report of a slot's problem as a degraded reason. The report begins
- * after the problem has lasted for `lastsMsMin`, and ends `toldMsMax` after the problem was last
- * seen.
+ * Durations, in milliseconds, that determine when a slot's problem is listed as a reason why the
+ * service is degraded. The problem is listed once it has lasted for `lastsMsMin`, until `toldMsMax`
+ * has passed since the problem was last seen.
  */
 const PROBLEMS: Record<SlotDegradedReason, { lastsMsMin: number; toldMsMax: number }> = {
   // A failed start may be temporary. While the slot is in demand, its container is started again
-  // within this time.
+  // within `lastsMsMin`.
   container_not_started: { lastsMsMin: 60_000, toldMsMax: 120_000 },
-  // The report ends after ten minutes, because the slot's next container may not have the problem.
+  // The problem is listed for at most ten minutes after it was seen, because the slot's next
+  // container may not have the problem.
   sandbox_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
   ytdlp_update_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
 }
@@ -92,14 +93,14 @@ export class PoolSlots {
     return this.#slots.get(slot)?.isAllocated !== true
   }
 
-  /** Returns slots that had a holder and whose container was not stopped since. */
+  /** Returns the slots that an account has or had, and whose container was not stopped since. */
   occupied(): string[] {
     return [...this.#slots.values()].flatMap(({ slot, accountId }) => (accountId ? [slot] : []))
   }
 
   /**
-   * Returns the highest allocation number, without numbers too far in the future, which come from a
-   * wrong clock.
+   * Returns the highest allocation number. Numbers contain the time; those too far in the future
+   * are ignored, because they come from a clock that ran ahead.
    */
   lastAllocation(now: number): number {
     return this.#slots
@@ -110,8 +111,8 @@ export class PoolSlots {
   }
 
   /**
-   * Returns the number of each account's last allocation, for accounts that hold a slot or held a
-   * slot last.
+   * Returns the number of each account's last allocation, for accounts that have a slot or were the
+   * last to have one.
    */
   lastTurns(): Map<string, number> {
     const turns = new Map<string, number>()
@@ -135,8 +136,8 @@ export class PoolSlots {
   }
 
   /**
-   * Saves the number under which the container of a free slot is about to be stopped. Allocations
-   * with lower numbers are refused from then on.
+   * Saves a new number for a free slot whose container is about to be stopped with this number.
+   * Calls for allocations with lower numbers are refused from then on.
    */
   saveNumber(slot: string, number: number): void {
     const earlier = this.#slots.get(slot)
@@ -144,8 +145,8 @@ export class PoolSlots {
   }
 
   /**
-   * Returns a map of the slots whose containers must be stopped before the slot's next allocation.
-   * The value is true if an attempt to stop the container has failed.
+   * Returns the slots whose containers must be stopped before these slots are allocated again. The
+   * value in the map is true if an attempt to stop the container has failed.
    */
   toEnd(): ReadonlyMap<string, boolean> {
     return this.#toEnd

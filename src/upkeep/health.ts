@@ -42,8 +42,8 @@ export async function findServiceDegradedReasons(env: Env): Promise<DegradedReas
 }
 
 /**
- * Returns `disk_full` if the free space above the reserve is too small for any task with outputs,
- * else an empty list. Uploads never use the reserve.
+ * Returns `disk_full` if the free disk space minus the reserve DISK_RESERVE_BYTES is too small for
+ * any task with outputs, else an empty list. Uploads never use the reserve.
  */
 async function judgeDisk(env: Env): Promise<DegradedReason[]> {
   const disk = await readStorageDiskSpace(env)

@@ -54,8 +54,8 @@ async function readContainer(
 export async function reportRunnerStartToPools(env: Env, boot: string): Promise<void> {
   const pools = Object.keys(POOLS)
   const calls = pools.map((pool) => getPoolObject(env, pool).runnerStarted(boot))
-  // Waits for the calls to all pools, then fails if a call failed, so that the runner repeats its
-  // announcement.
+  // Waits for the calls to all pools, then fails if a call failed, so that the runner reports its
+  // start again.
   const failed = (await Promise.allSettled(calls)).find(({ status }) => status === "rejected")
   if (failed) await Promise.all(calls)
 }

@@ -13,7 +13,7 @@ import {
 } from "../db/receiver-outages.ts"
 import type { ReceiverOutage } from "../db/schema/operations.ts"
 
-/** Number of waiting deliveries at which counting stops. */
+/** Maximum number of waiting deliveries that are counted for one receiver. */
 const WAITING_MAX = 1000
 
 /**
@@ -24,7 +24,8 @@ type ToldOutage = { outage: ReceiverOutage; waiting: number }
 
 /**
  * Returns the subject and text of the mail about failing webhook receivers. `more` is the number of
- * outages that the mail does not describe; `origin` is the origin of the dashboard.
+ * outages that the mail does not describe; `origin` is the scheme and host of the dashboard's URL,
+ * null if unknown.
  */
 function outageMail(outages: readonly ToldOutage[], more: number, origin: string | null) {
   const [first] = outages

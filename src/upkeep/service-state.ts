@@ -79,7 +79,7 @@ export async function readServiceState(
   return { reasons, runner, pools, disk, ...counts }
 }
 
-/** Adds up the counts of all databases for each name and state. */
+/** Adds up the job or task counts of all databases, by kind or pool (`name`) and state. */
 function addOpen(counts: OpenJobOrTaskCount[]): OpenJobOrTaskCount[] {
   const groups = Map.groupBy(counts, ({ name, state }) => `${state} ${name}`)
   return [...groups.values()].flatMap((group) => {

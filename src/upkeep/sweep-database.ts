@@ -47,7 +47,7 @@ const ROWS_MAX = 100
  * about eight D1 statements.
  */
 const LOOKUPS_MAX = 20
-/** Retention of usage, in days. */
+/** Time in days for which the daily usage of accounts is kept. */
 const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
 /**
@@ -102,8 +102,8 @@ async function resendJobMessages(env: Env, database: Database, now: number): Pro
   const unaccepted = await listUnacceptedTasks(database, now - ACCEPT_MS_MAX, ROWS_MAX)
   for (const { accountId, task } of unaccepted) {
     await runOrLogError("sweep.job_message_failed", { task_id: task.id }, async () => {
-      // Marks the task as blocked, so that the dispatcher reads from D1 whether the task's inputs
-      // are ready.
+      // Marks each task as blocked, even if its inputs may be ready, so that the dispatcher reads
+      // from D1 whether they are.
       const tasks = [{ ...task, blocked: true }]
       await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
     })

@@ -18,8 +18,8 @@ import {
 import { listUnconfirmedUsers, removeUnconfirmedUsers } from "../db/accounts/unconfirmed-users.ts"
 
 /**
- * Maximum number of accounts that one sweep copies. The copy of an account takes at most five D1
- * statements.
+ * Maximum number of accounts whose rows one sweep copies from the directory to their databases. The
+ * copy of an account takes at most five D1 statements.
  */
 const ACCOUNTS_MAX = 40
 
@@ -40,8 +40,8 @@ export async function repairAccountCopies(env: Env): Promise<void> {
  */
 const UNCONFIRMED_MS_MAX = 7 * 24 * 3_600_000
 /**
- * Maximum number of users that one sweep removes. The copy of each account in another database
- * takes three D1 statements.
+ * Maximum number of users that one sweep removes. For each user, an update of the account's copy in
+ * another database takes three D1 statements.
  */
 const USERS_MAX = 50
 

@@ -57,7 +57,7 @@ async function listDue(database: Database, now: number): Promise<string[]> {
 
 /**
  * Returns a hash of an account id, which determines in which sweep the account's dispatcher is
- * called. Other accounts do not affect the hash.
+ * called. The hash stays the same if other accounts are created or deleted.
  */
 function hashOf(accountId: string): number {
   let hash = 0

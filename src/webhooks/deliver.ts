@@ -24,8 +24,8 @@ import { acquirePermit } from "./semaphore.ts"
  */
 const CLAIM_MS = 60_000
 /**
- * Waiting times between attempts to get a permit, in milliseconds. The delivery is requeued
- * afterwards.
+ * Waits, in milliseconds, between attempts to get a permit, which limits the concurrent deliveries
+ * to a host. After the last attempt the delivery is requeued.
  */
 const PERMIT_WAITS_MS = [10, 20, 40, 80, 160]
 const BUSY_SECONDS_MAX = 60
@@ -167,7 +167,7 @@ function findRefusal(
   return endpoint.enabled || jobId === null ? null : "its endpoint is disabled"
 }
 
-/** Returns the secret that signs webhooks to URLs in requests. */
+/** Returns the secret that signs webhooks to URLs in requests; endpoints have their own secrets. */
 function secretOf(account: DueDelivery["account"]): SecretWithPrevious {
   const { webhookSecret, webhookSecretBefore, webhookSecretRotatedAt } = account
   return {

@@ -24,8 +24,8 @@ const BODY_BYTES_MAX = 256_000
 /** Names of record fields that are never omitted, even from a body that is too large. */
 const KEPT_FIELDS = new Set(["id", "status", "created_at", "error", "error_code"])
 /**
- * Maximum depth of a field that can be omitted. For example, `output_files.out_1.files` has the
- * depth 3.
+ * Maximum depth in a record at which a field can be omitted alone. For example,
+ * `output_files.out_1.files` has the depth 3.
  */
 const DEPTH_MAX = 3
 
@@ -47,8 +47,9 @@ export function serializeWebhookEvent(event: WebhookEvent): string {
 }
 
 /**
- * Returns the body of a webhook without its largest fields down to a depth. Returns null if the
- * body is still too large.
+ * Returns the body of a webhook whose largest fields are null, as many as necessary. Fields deeper
+ * than `depth` are omitted only with the object that contains them. Returns null if the body is
+ * still too large.
  */
 function omitLargestFields(event: WebhookEvent, depth: number): string | null {
   const data = structuredClone(event.data)
@@ -68,8 +69,8 @@ function omitLargestFields(event: WebhookEvent, depth: number): string | null {
 }
 
 /**
- * Returns the fields of a record that can be omitted. An object counts as its fields, down to a
- * depth.
+ * Returns the fields of a record that can be omitted. An object above the maximum depth is replaced
+ * by its own fields, so that these can be omitted one by one.
  */
 function fieldsOf(owner: object, path: string[], depth: number): Field[] {
   return Object.entries(owner).flatMap(([name, value]: [string, unknown]): Field[] => {

@@ -23,8 +23,8 @@ export async function postWebhook(
 }
 
 /**
- * Returns the result of a try that sent no request. `isOfReceiver` tells whether the receiver or
- * the service is the cause.
+ * Returns the result of a try that sent no request. `isOfReceiver` is true if the receiver is the
+ * cause, and false if the service is.
  */
 export function makeUnsentTryResult(error: string, isOfReceiver: boolean): DeliveryTryResult {
   return { ...noAnswer(error), isOfReceiver, startedAt: Date.now(), durationMs: 0 }

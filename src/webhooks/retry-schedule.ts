@@ -30,7 +30,7 @@ export function isReceiverGone({ status }: DeliveryTryResult): boolean {
 
 /**
  * Returns the state of a delivery after a try. `tries` is the number of earlier tries since the
- * last replay.
+ * delivery was created or last replayed at the account's request.
  */
 export function computeNextDeliveryState(
   attempt: DeliveryTryResult,

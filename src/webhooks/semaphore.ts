@@ -3,7 +3,7 @@ const LIMITS = { host: 4, account: 32 }
 
 type Permit = { until: number }
 
-/** Acquired permits, by the name of the semaphore. */
+/** Permits in use, by the name of the semaphore: the account id, or the account id and the host. */
 const permitsByKey = new Map<string, Set<Permit>>()
 
 /**

@@ -15,8 +15,8 @@ import type { SandboxTestResult } from "./self-test.ts"
 import { testSandboxTier } from "./test-tier.ts"
 
 /**
- * Sandbox that was chosen for tools, and the result of its self-test. If no tier has passed,
- * `sandbox` is null and `test` is the result of the last tier.
+ * Sandbox that was chosen for tools, and the result of its self-test. If no tier (way of isolation)
+ * has passed, `sandbox` is null and `test` is the result of the last tier.
  */
 export type SandboxChoice = { sandbox: Sandbox | null; test: SandboxTestResult }
 
@@ -116,8 +116,8 @@ function findProblemOfNetwork(tier: SandboxTier, { hasNetwork }: RunnerSettings)
 }
 
 /**
- * Returns the kernel features that a sandbox needs, in the form of the runner's health; null if the
- * probe of the kernel fails.
+ * Returns the kernel features that a sandbox needs, in the form in which `GET /health` of the
+ * runner reports them; null if the probe of the kernel fails.
  */
 export async function probeKernelFeatures(
   settings: RunnerSettings,
@@ -176,7 +176,7 @@ async function probeSystem(settings: RunnerSettings): Promise<KernelFeatures> {
 
 /**
  * Returns the reason why bubblewrap cannot create namespaces; null if bubblewrap can. Starts
- * bubblewrap for the test, since a system may allow namespaces to bubblewrap alone.
+ * bubblewrap for the test, since a system may allow only bubblewrap to create namespaces.
  */
 async function findNamespacesProblem(settings: RunnerSettings): Promise<string | null> {
   if (!existsSync(BUBBLEWRAP)) return "bubblewrap is not installed"

@@ -11,8 +11,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
- * Outcomes that the sandbox must enforce for the attempts of container/launcher/network-attack.c,
- * by the name of the attempt.
+ * Required outcomes of the attempts that container/launcher/network-attack.c makes, by the name of
+ * the attempt: refused, or diverted to the tool's UNIX socket.
  */
 export const EXPECTED_NETWORK_ATTACK_OUTCOMES = {
   tcp: "diverted",
@@ -158,8 +158,8 @@ export async function startNetworkAttackTargets(
 }
 
 /**
- * Opens a server that sends a greeting to each client. If `note` is given, the server instead calls
- * `note` for each client and sends a text other than the greeting.
+ * Opens a server that sends the expected greeting to each client. A server that attacks must not
+ * reach has a callback `note`, which counts its clients, and sends another text.
  */
 async function listen(where: ListenOptions, note?: () => void): Promise<Server> {
   const server = createServer((socket) => {

@@ -41,11 +41,11 @@ export type SandboxTestOptions = {
   /** Names of the attacks to try. By default, all attacks are tried. */
   attacks?: readonly (typeof SANDBOX_ATTACK_NAMES)[number][]
   /**
-   * Kind of the held processes to test. If not set, the self-test starts its tools without held
-   * processes.
+   * Kind of the processes that wait in the sandbox for the order to run a tool. If not set, the
+   * self-test starts its tools in new processes.
    */
   heldForm?: WaitingProcessKind
-  /** Paths of other tools, for each of which a held process must become ready. */
+  /** Paths of other tools. For each tool, a process must become ready to wait for its order. */
   toolPaths?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tier of isolation of tools. `namespaces`: bubblewrap creates namespaces, and inside the
- * namespaces the launcher applies Landlock and seccomp. `mounts`: like `namespaces` but without
+ * Way in which the sandbox isolates tools. `namespaces`: bubblewrap creates namespaces, and inside
+ * the namespaces the launcher applies Landlock and seccomp. `mounts`: like `namespaces` but without
  * Landlock, so that only the mounts of bubblewrap protect files. `landlock`: the launcher applies
  * Landlock and seccomp without bubblewrap. `none`: no sandbox.
  */

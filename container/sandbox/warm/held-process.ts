@@ -11,7 +11,10 @@ import {
   unregisterProcessGroup,
 } from "../supervise-process.ts"
 
-/** Maximum size of a launch order, in bytes: see container/launcher/order.c. */
+/**
+ * Maximum size of a launch order (arguments and limits of a tool), in bytes: see
+ * container/launcher/order.c.
+ */
 const ORDER_BYTES_MAX = 1024 ** 2
 const LENGTH_BYTES = 4
 const READY_MS_MAX = 30_000
@@ -80,8 +83,8 @@ export function startHeldProcess(launch: ToolLaunch, form: WaitingProcessKind): 
 
 /**
  * Encodes the arguments of a launch order in the format of container/launcher/order.c. Returns null
- * for arguments that the format cannot represent. A start without a held process then reports the
- * error.
+ * for arguments that the format cannot represent. The tool is then started in a new process, whose
+ * start reports the error.
  */
 export function encodeLaunchOrder(words: readonly string[]): Buffer | null {
   if (words.some((word) => word.includes("\0"))) return null
@@ -93,8 +96,8 @@ export function encodeLaunchOrder(words: readonly string[]): Buffer | null {
 }
 
 /**
- * Reports whether two launches need equal sandboxes. Such launches differ only in values that a
- * launch order contains.
+ * Reports whether a process that waits in the sandbox of launch `one` can run the launch `other`.
+ * The launches may differ only in values that a launch order contains.
  */
 function isSameSandbox(one: ToolLaunch, other: ToolLaunch): boolean {
   const { network, mayFork, run, read } = other

@@ -9,9 +9,9 @@ import { usesNamespaces } from "../tiers/tier.ts"
 import { destroyTaskSandbox, createWarmTaskSandbox } from "../task-sandbox.ts"
 
 /**
- * Delays before a pool of warm sandboxes is refilled, in milliseconds. `some` applies while warm
- * sandboxes are left, and `none` applies to an empty pool. The start of processes stalls the
- * runner, so the task that took a sandbox should begin first.
+ * Delays before a pool is refilled with warm sandboxes, in milliseconds: `some` if warm sandboxes
+ * are left, `none` if the pool is empty. The start of processes stalls the runner, so the task that
+ * took a sandbox should begin first.
  */
 const REFILL_MS = { some: 250, none: 25 }
 
@@ -19,7 +19,10 @@ type WarmChoice = { sandbox: Sandbox; form: WaitingProcessKind }
 type PreparedSandbox = TaskSandbox & { warmSandbox: WarmSandbox }
 type ToolPool = { tools: readonly WarmTool[]; prepared: PreparedSandbox[]; target: number }
 
-/** Warm sandboxes for future tasks, grouped by the pool of the tasks. */
+/**
+ * Warm sandboxes (workspaces with waiting processes) for future tasks, grouped by the runner pool
+ * of the tasks.
+ */
 export type WarmSandboxPool = {
   /**
    * Starts to create warm sandboxes. Must be called once, with a sandbox that has passed its
@@ -38,10 +41,10 @@ export type WarmSandboxPool = {
 /**
  * Opens the warm sandboxes of a runner, for each pool whose tasks always begin with the same tool.
  * A pool has one warm sandbox until its first task, and then up to `settings.warmSandboxesMax`.
- * Sandboxes that tasks have taken are replaced one at a time. Warm sandboxes must first pass a
- * self-test with held tools or, if that test fails, with held launchers. If both tests fail, no
- * warm sandbox is created. Tiers without namespaces have no warm sandboxes, since only the creation
- * of namespaces takes long.
+ * Sandboxes that tasks have taken are replaced one at a time. A self-test first decides which
+ * processes wait: tools stopped before their `main()` or, if that test fails, launchers. If both
+ * tests fail, no warm sandbox is created. Tiers without namespaces have no warm sandboxes, since
+ * only the creation of namespaces takes long.
  */
 export function createWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
   const pools = makePools(settings)
@@ -114,7 +117,7 @@ function findLeast(pools: Map<string, ToolPool>): ToolPool | undefined {
   return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
 }
 
-/** Returns the tools that tasks run first, in the order of use, by the runner pool of the tasks. */
+/** Returns the tools with which the tasks of each runner pool begin, in the order of use. */
 function toolsOf({ toolPaths }: RunnerSettings): Record<string, WarmTool[]> {
   const probe = { tool: toolPaths.ffprobe, access: "read" as const }
   return { light: [probe], media: [{ tool: toolPaths.ffmpeg, access: "write" }, probe] }
@@ -135,7 +138,10 @@ async function prepare(
   throw new Error("a warm sandbox has ended")
 }
 
-/** Returns the kind of held processes that passes the self-test. Throws if both kinds fail. */
+/**
+ * Returns the kind of waiting processes, tool or launcher, that passes the self-test. Throws if
+ * both kinds fail.
+ */
 async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<WaitingProcessKind> {
   const loading = await findWarmSandboxProblem(sandbox, settings, "tool")
   if (loading === null) return "tool"
@@ -146,8 +152,8 @@ async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<W
 }
 
 /**
- * Returns the reason why warm sandboxes with this kind of held processes are unusable, as a clause;
- * null if such sandboxes pass the self-test.
+ * Returns the reason why warm sandboxes with this kind of waiting processes are unusable, as a
+ * clause; null if such sandboxes pass the self-test.
  */
 export async function findWarmSandboxProblem(
   sandbox: Sandbox,

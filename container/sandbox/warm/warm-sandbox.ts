@@ -3,7 +3,8 @@ import type { FolderAccess, WarmSandbox, TaskSandbox, WaitingProcessKind } from 
 import { startHeldProcess } from "./held-process.ts"
 
 /**
- * Tool for which a process waits in a warm sandbox, and the access of the tool to the workspace.
+ * Tool for which a process waits in a sandbox that was created ahead of its task, and the access of
+ * the tool to the workspace.
  */
 export type WarmTool = { tool: string; access: FolderAccess }
 

@@ -6,8 +6,8 @@ import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { readTextInput } from "./text-input.ts"
 
 /**
- * Prefix of the names of HLS key info files that the runner writes. No command can name such a
- * file.
+ * Prefix of the names of HLS key info files that the runner writes. Commands cannot use names with
+ * this prefix, so that no command can change such a file.
  */
 export const HLS_KEY_INFO_FILE_PREFIX = ".key-info."
 
@@ -21,7 +21,8 @@ const IV = /^[0-9a-f]{32}$/i
 /**
  * Reads an input that is an HLS key info file: the URL of the key, the input that contains the key,
  * and an optional initialization vector. Writes these values to a new key info file for ffmpeg.
- * Returns the name of the new file, or the fault of the input as a sentence without a full stop.
+ * Returns the name of the new file, or the fault of the input as a sentence without a full stop
+ * (`fault`).
  */
 export function rewriteHlsKeyInfo(
   workspace: string,
@@ -74,7 +75,7 @@ function findKeyFault(
 
 /**
  * Returns the input that a line of an HLS key info file names. The whole line must be the input's
- * key in the request, with or without braces, or the input's file name.
+ * name in the request, such as `{{in_3}}` or `in_3`, or the input's file name.
  */
 function keyOf(line: string, inputs: readonly TaskInput[]): TaskInput | undefined {
   return inputs.find(({ key, name }) => [`{{${key}}}`, key, name].includes(line))

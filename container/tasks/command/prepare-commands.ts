@@ -25,7 +25,8 @@ const GRAPH_BYTES_MAX = 64 * 1024
 const GRAPHS_BYTES_MAX = 512 * 1024
 
 /**
- * Input and output files of a task. `names` contains the file names in the workspace by file key.
+ * Input and output files of a task. `names` maps the keys by which commands name the files, such as
+ * `in_1`, to the file names in the workspace.
  */
 export type TaskFiles = {
   workspace: string
@@ -33,8 +34,8 @@ export type TaskFiles = {
   outputs: readonly TaskOutput[]
   names: FileNamesByKey
   /**
-   * Phrases by which messages tell the caller how to correct a command. The phrases depend on the
-   * form of the request.
+   * Phrases by which messages tell the caller how to correct a command. The phrases differ because
+   * commands may be written in several forms of requests.
    */
   remedies: RemedyPhrases
 }
@@ -43,7 +44,7 @@ export type TaskFiles = {
  * Returns the arguments of ffmpeg for each command, with file names instead of keys. Replaces each
  * option that reads a filter graph from a file by an option that contains the graph, so that ffmpeg
  * runs exactly the text that was checked. Replaces each HLS key info file by a file that the runner
- * writes. All files are read before any command runs.
+ * writes. Reads all these files before any command runs.
  */
 export function prepareFfmpegCommands(
   commands: readonly (readonly string[])[],
@@ -85,7 +86,8 @@ function prepareCommand(
 }
 
 /**
- * Refusal of a file that an option reads. `others` contains the messages of additional refusals.
+ * Reason why a file that an option reads is refused. `others` contains the messages of further
+ * reasons.
  */
 type FileRefusal = {
   code: CommandRefusal["code"] | "invalid_input"

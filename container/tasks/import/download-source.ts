@@ -25,17 +25,17 @@ import { readSourceNameAndType } from "./source-name.ts"
 import type { SourceToStore } from "./store-file.ts"
 
 /**
- * Maximum number of times that a download starts at the first byte. A download starts again if the
- * source has changed or the upload of the data was lost.
+ * Maximum number of attempts to download a source from its first byte. A new attempt is made if the
+ * source has changed, or if the upload of the downloaded data was lost.
  */
 const DOWNLOADS_MAX = 3
 const PERCENT_BEFORE_END = 99
-/** Minimum time of a download before its remaining time is estimated, in seconds. */
+/** Time after the start of a download from which on its remaining time is estimated, in seconds. */
 const ETA_SECONDS_MIN = 1
 
 /**
- * URL to download, and limits of the download. If `has_headers` is set, the request contains the
- * caller's headers.
+ * URL to download, and limits of the download. `has_headers` means that the caller gave headers for
+ * the request.
  */
 type DownloadWork = {
   url: string
@@ -45,8 +45,8 @@ type DownloadWork = {
 }
 
 /**
- * Callbacks that process an opened source: `useFile` processes a file, and `usePage` processes a
- * web page. A web page is an error if `usePage` is missing or the URL has headers.
+ * Callbacks that process the response of a URL: `useFile` for a file, and `usePage` for a web page.
+ * A web page is an error if `usePage` is missing or the caller gave headers.
  */
 type SourceUses<Outcome> = {
   limits?: SourceLimits
@@ -86,8 +86,8 @@ export async function downloadSource<Outcome>(
 }
 
 /**
- * State of a download. `deadline` aborts at the end of the time limit, and `endsMs` is that moment
- * as a value of performance.now().
+ * Callbacks and time limit of a download. `deadline` aborts at the end of the time limit, and
+ * `endsMs` is the same moment as a value of performance.now().
  */
 type Download<Outcome> = { uses: SourceUses<Outcome>; deadline: AbortSignal; endsMs: number }
 
@@ -171,7 +171,10 @@ function notAFile(): SourceError {
   return new SourceError("not_a_file", message)
 }
 
-/** Yields the chunks of a body. Throws when the body exceeds the maximum size of a file. */
+/**
+ * Yields the chunks of a body that begins at byte `position` of a file. Throws when the file has
+ * more than `bytesMax` bytes.
+ */
 async function* limit(
   body: AsyncIterable<Uint8Array>,
   position: number,
@@ -191,8 +194,8 @@ function tooLarge(bytesMax: number): SourceError {
 }
 
 /**
- * Returns a callback that reports the progress of a download. If `length` is null, the callback
- * reports nothing.
+ * Returns a callback that reports the progress of a download. If the length of the download is
+ * unknown (`length` is null), the callback reports nothing.
  */
 function reportProgress(context: RunContext, length: number | null): (position: number) => void {
   const startedMs = performance.now()

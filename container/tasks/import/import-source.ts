@@ -12,8 +12,8 @@ export const importTaskHandler = { definition: importTaskDefinition, run: runImp
 type ImportOutcome = TaskOutcome<ImportResult>
 
 /**
- * Runs an import task: downloads a URL. If the response is a web page, yt-dlp downloads the media
- * of the page; otherwise the body of the response is stored as a file.
+ * Runs an import task: downloads a URL. If the response is a web page or a streaming manifest,
+ * yt-dlp downloads its media; otherwise the body of the response is stored as a file.
  */
 export async function runImportTask(
   context: RunContext,

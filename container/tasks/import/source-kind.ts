@@ -20,8 +20,8 @@ const PAGE_TYPES = new Set([
 const DASH = /^<(?:[\w-]+:)?MPD\b/
 
 /**
- * Detects by the first bytes of a body whether the body is a web page, a manifest or another file.
- * If the first bytes are any other text, the Content-Type decides.
+ * Detects by the first bytes of a body whether the body is a web page or manifest, or another file.
+ * If the first bytes are text that looks like neither, the Content-Type decides.
  */
 export function detectSourceKind(head: Buffer, contentType: string | null): SourceKind {
   const text = decodeTextStart(head)?.trimStart()
@@ -32,8 +32,8 @@ export function detectSourceKind(head: Buffer, contentType: string | null): Sour
 }
 
 /**
- * Returns the media type that a server has declared; null if the type declares text although the
- * first bytes of the body are binary.
+ * Returns the media type that a server has declared; null if the type is one of text or web pages
+ * although the first bytes of the body are binary.
  */
 export function selectCredibleMediaType(head: Buffer, contentType: string | null): string | null {
   if (contentType === null || decodeTextStart(head) !== null) return contentType

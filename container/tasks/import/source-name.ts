@@ -19,7 +19,8 @@ export type SourceNameAndType = { name: string; contentType: string }
 /**
  * Returns the file name and the media type of a download. The name comes from Content-Disposition,
  * or else from the path of the URL. A name without an extension gets the extension of the media
- * type. A vague media type is replaced by the media type of the extension.
+ * type. A media type that says nothing, such as application/octet-stream, is replaced by the media
+ * type of the extension.
  */
 export function readSourceNameAndType(
   url: URL,
@@ -72,8 +73,8 @@ function readDisposition(header: string | undefined): string | null {
 }
 
 /**
- * Decodes a header value as UTF-8, which servers send, after Node has decoded the value as Latin-1.
- * Returns invalid UTF-8 unchanged.
+ * Decodes a header value again: servers send UTF-8, but Node has decoded the value as Latin-1.
+ * Returns the value unchanged if it is not valid UTF-8.
  */
 function readUtf8(text: string): string {
   const isBytes = Array.from(text).every((character) => character <= "\u00ff")

@@ -19,7 +19,7 @@ import pMap, { pMapSkip } from "p-map"
 const IO_PATH = `/outputs/${IMPORT_OUTPUT_KEY}`
 const MIB = 1024 ** 2
 
-/** Opened source whose response body is to be stored as a file. */
+/** URL that was requested, and its response, whose body is to be stored as a file. */
 export type SourceToStore = {
   /** Requested URL, before redirects. */
   requestUrl: URL
@@ -27,8 +27,8 @@ export type SourceToStore = {
   /** Body of the response, after its content codings such as gzip were decoded. */
   body: AsyncIterable<Uint8Array>
   /**
-   * Requests the bytes of the source from a position on. Works only for a source without content
-   * codings.
+   * Requests the bytes of the source from a position on. Works only if the response is not
+   * compressed by a content coding such as gzip.
    */
   openRest(position: number): AsyncIterable<Uint8Array>
   contentType: string
@@ -37,15 +37,15 @@ export type SourceToStore = {
 }
 
 /**
- * Result of storing a source as a file. `sha256` is set only if this run has read all bytes of the
- * source.
+ * Result of storing a source as a file. `sha256` is absent if this run has continued the upload of
+ * an earlier run and has therefore not read all bytes.
  */
 export type StoredSource = { sizeBytes: number; isResumable: boolean; sha256?: string }
 
 /**
  * Uploads the bytes of a source in parts while they arrive, or in one PUT if the source is smaller
- * than a part. If the server identifies the version of the source, a later run can resume after the
- * parts that are already stored.
+ * than a part. If the server identifies the version of the source, such as by an ETag, a later run
+ * can resume after the parts that are already stored.
  */
 export async function storeSource(
   io: TransferContext,
@@ -97,7 +97,7 @@ function partBytesOf(length: number | null): number {
 /**
  * Returns a hash of the URL and version of a source and of the part size. A later run resumes the
  * upload only if it computes the same hash. Returns null if the server does not identify the
- * version, or if the source cannot be read from the middle.
+ * version, or if the response is compressed, so that it cannot be read from the middle.
  */
 function validatorOf({ requestUrl, answer }: SourceToStore, partBytes: number): string | null {
   const { url, facts } = answer
@@ -116,7 +116,7 @@ const PARTS_AT_ONCE = 2
 type PartSource = {
   reader: PartReader
   partBytes: number
-  /** First part of the source if the part is already in memory; else null. */
+  /** First part of the source, if the caller has already read it into memory; else null. */
   filled: Buffer<ArrayBuffer> | null
   /** Abort controller of the download and the upload, which aborts both if one of them fails. */
   stop: AbortController

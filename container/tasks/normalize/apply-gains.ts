@@ -132,8 +132,8 @@ async function applyAndMeasure(
 }
 
 /**
- * Returns the deviation from the target loudness above which a gain is corrected. The returned
- * deviation is smaller than the deviation that counts as a missed target.
+ * Returns the deviation from the target loudness above which a gain is corrected. The deviation is
+ * smaller than the one above which the caller is warned of a missed target.
  */
 function correctionTolerance(codec: string | undefined): Pick<LoudnessTolerance, "loudnessLu"> {
   return { loudnessLu: findAudioEncoder(codec ?? "")?.isLossless === true ? 0.2 : 0.4 }

@@ -136,8 +136,8 @@ function round(value: number | null | undefined): number | null {
 }
 
 /**
- * Distance, in dB, below the maximum true peak. A true peak within this distance means that the
- * maximum true peak is the reason for a missed target loudness.
+ * Distance below the maximum true peak, in dB. If the true peak of an output is within this
+ * distance, the maximum is the likely reason why the output missed its target loudness.
  */
 const PEAK_ROOM_DB = 1
 

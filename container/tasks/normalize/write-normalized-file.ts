@@ -56,8 +56,8 @@ export async function writeNormalizedFile(
   }
   const attempt = await writeInFormat(context, clock, file, { gains, format })
   if (!("failure" in attempt) || !isFormatFailure(attempt)) return attempt
-  // Tries the fallback format, which accepts nearly all streams, if the container has rejected a
-  // stream.
+  // If ffmpeg could not write this format, tries the fallback format, which accepts nearly all
+  // streams.
   const other = chooseFallbackFormat(file.source)
   const retry =
     other && other.container !== format.container
@@ -98,14 +98,14 @@ function isFormatFailure({ blame, failure: { code } }: TaskFailure): boolean {
 }
 
 /**
- * Maximum number of compressions of the loudness range that are tried for a stream. Each
- * compression is stronger than the previous compression.
+ * Maximum number of attempts to reduce the loudness range of a stream by a compressor. Each attempt
+ * compresses more than the previous attempt.
  */
 const COMPRESSIONS_MAX = 2
 
 /**
- * Plans the gain of each audio stream. A stream whose loudness range is too wide is measured again
- * with a compressor.
+ * Plans the gain of each audio stream. If the loudness range of a stream is too wide, plans a
+ * compressor too, and measures the compressed stream before the gain is planned.
  */
 async function planGains(
   context: RunContext,

@@ -24,10 +24,11 @@ import { mapWithConcurrency } from "../../transfer/concurrency-and-retry.ts"
 import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 
 /**
- * Files in the workspace that belong to a bundle. If the output is a playlist, `names` begins with
- * the playlist. `playlist` is the playlist that a player opens first, or null. `durationSeconds` is
- * the duration of the longest playlist, or null. `isEncrypted` means that the runner cannot probe
- * the segments of the bundle.
+ * Files in the workspace that belong to a bundle: an output of several files, which is a playlist
+ * or a numbered series. If the output is a playlist, `names` begins with the playlist. `playlist`
+ * is the playlist that a player opens first, or null. `durationSeconds` is the duration of the
+ * longest playlist, or null. `isEncrypted` means that the runner cannot probe the segments of the
+ * bundle.
  */
 export type BundleFiles = {
   names: string[]
@@ -38,18 +39,19 @@ export type BundleFiles = {
 
 /**
  * Maximum time for the assignment of files to bundles, in milliseconds. The assignment usually
- * takes milliseconds, but may take seconds in the worst case that the other limits allow.
+ * takes milliseconds, but may take seconds for the largest numbers of files and playlists that are
+ * allowed.
  */
 const SEARCH_MS_MAX = 10_000
 
 const naturalOrder = new Intl.Collator("en", { numeric: true })
 
 /**
- * Assigns the files in a workspace to the bundles among the outputs. Inputs and single-file outputs
- * are not assigned. A series gets the files that match its pattern. A playlist gets the files that
- * it names. Each bundle also gets the files that are named by playlists among its files. The first
- * bundle gets all remaining files. A file may belong to two bundles. Returns an empty map if no
- * output is a bundle.
+ * Assigns the files in a workspace to the bundles (outputs of several files). Inputs and
+ * single-file outputs are not assigned. A series gets the files that match its pattern. A playlist
+ * gets itself and the files that it names. If one of these files is a playlist too, the bundle also
+ * gets the files that this playlist names. The first bundle gets all remaining files. A file may
+ * belong to two bundles. Returns an empty map if no output is a bundle.
  */
 export async function assignFilesToBundles(
   finished: FinishedWorkspace & { runs?: readonly FinishedFfmpegRun[] },
@@ -97,8 +99,8 @@ function toBundleFiles(
     const seconds = read.flatMap(({ durationSeconds }) => durationSeconds ?? [])
     const assigned = indexes.map((index) => names[index] ?? "")
     const others = assigned.filter((each) => each !== name)
-    // If only a file with the literal name of the pattern exists, treats the output as a single
-    // file, because the muxer has written no series.
+    // If the only file is named exactly like the pattern, such as `img-%d.png`, treats the output
+    // as a single file, because the muxer has not replaced the number.
     if (kind === "series" && others.length === 0) continue
     gathered.set(key, {
       names: others.length < assigned.length ? [name, ...others] : others,
@@ -111,8 +113,8 @@ function toBundleFiles(
 }
 
 /**
- * Returns the playlist of a series that no other playlist names, such as a master playlist. Returns
- * null if there is no such playlist or more than one.
+ * Returns the only playlist of a series that is not named by another playlist, such as a master
+ * playlist. Returns null if there is no such playlist or more than one.
  */
 function findEntryPlaylist(
   names: readonly string[],
@@ -156,8 +158,9 @@ function findFailure(
 }
 
 /**
- * Returns the failure for bundles with too many files or too long file names; null if the bundles
- * are within the limits. A file that belongs to two bundles counts twice.
+ * Returns the failure for bundles with too many files, or with file names that are too long in
+ * total; null if the bundles are within the limits. A file that belongs to two bundles counts
+ * twice.
  */
 function findExcess(
   names: readonly string[],
@@ -264,8 +267,8 @@ async function readPlaylists(
 }
 
 /**
- * Names of the bundles, and names of the files to assign to the bundles. `playlists` contains each
- * parsed playlist by the index of its file in `names`.
+ * Bundles, and names of the files to assign to the bundles. `playlists` contains each parsed
+ * playlist by the index of its file in `names`.
  */
 type FileSearch = {
   bundles: readonly OutputName[]
@@ -285,9 +288,10 @@ type References = Map<number, Uint16Array>
 const NAMES_PER_TURN = 500
 
 /**
- * Assigns files to each bundle: the files of its own name or pattern, and recursively the files
- * that playlists among the assigned files name. A file may belong to several bundles. Yields to the
- * event loop regularly. Returns null if the assignment is not finished at `untilMs`.
+ * Assigns to each bundle the files that match its name or pattern. For each assigned file that is a
+ * playlist, also assigns the files that the playlist names, recursively. A file may belong to
+ * several bundles. Yields to the event loop regularly. Returns null if the assignment is not
+ * finished at `untilMs`.
  */
 async function assignFiles(
   { bundles, names, playlists }: FileSearch,

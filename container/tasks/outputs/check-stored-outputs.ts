@@ -29,11 +29,14 @@ import { computeMinimumStreamSeconds } from "../../tools/ffmpeg/media-content.ts
 const NOTHING = "holds no picture and no sound"
 const NO_REQUESTED_STREAM = "holds none of the requested streams"
 /**
- * Possible packet lengths of an MPEG transport stream, in bytes: without additional data, with a
- * timestamp, and with error correction.
+ * Possible packet lengths of an MPEG transport stream, in bytes: of a plain packet, of a packet
+ * with a timestamp, and of a packet with error correction.
  */
 const TRANSPORT_PACKET_BYTES = [188, 192, 204]
-/** Matches containers in which ffprobe finds every stream that ffmpeg has mapped. */
+/**
+ * Matches the names of containers in which ffprobe lists every stream that ffmpeg has mapped, even
+ * a stream without content.
+ */
 const CONTAINERS = /^(?:mov|matroska|avi|mpegts|flv|asf|nut|ogg)(?:,|$)/
 
 /**
@@ -63,7 +66,9 @@ export async function checkStoredOutputs(
   return [...unique.values()].slice(0, TASK_WARNINGS_MAX)
 }
 
-/** Returns the failure for a bundle without picture and sound. */
+/**
+ * Returns the failure for a bundle (an output of several files) that has neither picture nor sound.
+ */
 export function emptyBundleFailure(
   output: TaskOutput,
   runs: readonly FinishedFfmpegRun[],
@@ -76,7 +81,8 @@ function isEmpty({ report, content }: StoredOutput, run: FinishedFfmpegRun | nul
   if (content.isEmpty !== null) return content.isEmpty
   const noted = run?.notes.outputs
   if (report.probe) return content.covers > 0 && noted !== undefined && noted.size > 0
-  // If ffprobe cannot read the format, uses the summary that ffmpeg has printed.
+  // If ffprobe cannot read the format, the summary that ffmpeg printed at its end tells whether the
+  // output is empty.
   return noted?.size === 1 && run?.notes.hasWritten === false
 }
 
@@ -123,8 +129,8 @@ export function findInputDamageWarnings(
 ): Warning[] {
   const names = [...new Set(inputWords(argv))]
   const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
-  // Ignores incomplete packets of concatenated transport streams, because the point of
-  // concatenation looks like damage.
+  // Ignores incomplete packets if inputs were concatenated, because the point at which two
+  // transport streams meet looks like a damaged packet.
   const isJoined = notes.isJoined || names.some((name) => name.startsWith("concat:"))
   const formats = inputWords(argv).map((name) => formatOf(name, notes, order.inputs))
   const damage = notes.damage.filter(
@@ -165,8 +171,8 @@ function endsWithinPacket({ size_bytes: bytes }: TaskInput, noted?: { format: st
 }
 
 /**
- * Options that do not change the expected duration of an output. A command with any other option
- * gets no warning about its duration, since a wrong warning is worse than none.
+ * Options whose effect on the duration of an output is none or can be computed. A command with any
+ * other option gets no warning about its duration, since a wrong warning is worse than none.
  */
 const HARMLESS_OPTIONS = new Set(
   [
@@ -182,8 +188,8 @@ const HARMLESS_OPTIONS = new Set(
     .split(" "),
 )
 /**
- * Matches filters that do not change the duration of their only stream and whose values contain no
- * quotes.
+ * Matches a filter of one stream that does not change the stream's duration. The values of the
+ * filter must contain no quotes or escapes.
  */
 const HARMLESS_FILTERS =
   /^(?:scale|crop|pad|format|hflip|vflip|transpose|eq|hue|setsar|setdar|unsharp|hqdn3d|volume|aresample|aformat|highpass|lowpass)(?:=[^,;[\]'"\\]*)?$/
@@ -199,8 +205,8 @@ const SHORTFALL_SHARE_MIN = 0.1
 const SHORTFALL_SECONDS_MIN = 0.5
 
 /**
- * Returns the warning for an output that is much shorter than its only input suggests; null if
- * there is nothing to warn about.
+ * Returns the warning for an output that is much shorter than expected from the duration of its
+ * only input. Returns null if the output is long enough, or if its duration cannot be predicted.
  */
 async function findShortfall(
   context: RunContext,
@@ -220,8 +226,8 @@ async function findShortfall(
   if (noted.isEstimate || !doesFormatStoreExactDuration(noted.format)) return null
   const whole = noted.seconds - noted.startSeconds
   if (!isShort(seconds, expectedSeconds(input, output, whole))) return null
-  // Probes the input, since one stream of the input may be shorter than the others. The probe comes
-  // last because it takes time.
+  // Probes the input, since the output is expected to be short if one stream of the input is
+  // shorter than the others. This check comes last because the probe takes time.
   const shortest = await shortestStream(context, input.word, written.probe)
   const expected = shortest === null ? null : expectedSeconds(input, output, shortest)
   if (expected === null || !isShort(seconds, expected)) return null
@@ -270,7 +276,7 @@ async function shortestStream(
   const { streams, duration = 0 } = probed.probe
   const lengths = streams
     .filter((stream) => types.has(stream["codec_type"]))
-    // Uses the duration of the file for a stream that is the only stream of the file.
+    // If the file has only this stream, the duration of the file may be used for the stream.
     .flatMap(
       (stream) => computeMinimumStreamSeconds(stream, streams.length === 1 ? duration : null) ?? [],
     )

@@ -30,8 +30,8 @@ const TEXT_MUXERS = new Set(
 )
 
 /**
- * Returns the last run of ffmpeg that names a file as its output; null if only a filter or an
- * option wrote the file.
+ * Returns the last run of ffmpeg that names a file as its output; null if no run does, because a
+ * filter or another option wrote the file.
  */
 export function findRunThatWroteOutput(
   { name }: Pick<TaskOutput, "name">,
@@ -66,9 +66,9 @@ export function emptyOutputFailure(
 }
 
 /**
- * Reports whether an output is a stream copy that starts past the end of its only input. In this
- * case, ffmpeg copies the last frames of the input. The API refuses such a command only if it knows
- * the duration of the input.
+ * Reports whether an output is a stream copy that starts past the end of its only input. Such an
+ * output is not empty, because ffmpeg copies the last frames of the input. The API has not refused
+ * the command if it did not know the duration of the input.
  */
 export function isStreamCopyPastInputEnd(
   { name }: TaskOutput,

@@ -44,28 +44,29 @@ export async function checkAndStoreOutputs(
 }
 
 /**
- * Maximum size, in bytes, of a media file that is checked, because such a file may contain only
- * headers.
+ * Maximum size of a media file that may contain only headers, in bytes. Larger files are not
+ * checked.
  */
 const HEADERS_BYTES_MAX = 64 * 1024
 /**
- * Maximum number of files of a bundle that are probed. If the largest files are empty, the smaller
- * files are empty too.
+ * Maximum number of files of a bundle (an output of several files) that are probed. If the largest
+ * files are empty, the smaller files are assumed to be empty too.
  */
 const PROBES_MAX = 4
 const FRAGMENT_HEAD_BYTES = 4096
 const FRAGMENT = /\.(?:m4s|cmf[vat])$/i
 
 /**
- * Reports whether a bundle has neither picture nor sound, because its media files are empty or
- * contain only headers. An encrypted bundle counts as empty if its playlists have no duration. A
- * bundle that contains only text, such as subtitles, does not count as empty.
+ * Reports whether a bundle (an output of several files) has neither picture nor sound, because its
+ * media files are empty or contain only headers. An encrypted bundle counts as empty if its
+ * playlists have no duration. A bundle that contains only text, such as subtitles, does not count
+ * as empty.
  */
 async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<boolean> {
   const names = bundle.names.filter((name) => !isPlaylistFileName(name))
   const mediaNames = names.filter((name) => !isText(name))
-  // Handles a bundle without media files. If the bundle contains only playlists, these may name
-  // files that are separate outputs.
+  // Without media files, the bundle is empty only if it has nothing but playlists without a
+  // duration. Playlists with a duration may name files that are separate outputs.
   const lastsNoTime = (bundle.durationSeconds ?? 0) === 0
   if (mediaNames.length === 0) return names.length === 0 && lastsNoTime
   if (bundle.isEncrypted) return lastsNoTime
@@ -75,7 +76,8 @@ async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<
     if (size > HEADERS_BYTES_MAX || (size > 0 && isPicture(name))) return false
     if (size > 0) media.push({ name, size })
   }
-  // Checks all fragments, since the file with the header may be larger than a segment.
+  // Checks every fragment rather than the largest files, since the file that contains only the
+  // header may be larger than a media segment.
   const fragments = media.filter(({ name }) => FRAGMENT.test(name))
   for (const { name } of fragments) {
     if (await hasFragment(buildWorkspacePath(context.workspace, name))) return false

@@ -33,8 +33,8 @@ export type StoredOutput = { report: OutputReport; content: MediaContent }
 
 /**
  * Returns the failure for the first output that is not a regular file, or is an empty file although
- * it should contain media. Returns null if there is no such output. Skips series, which have no
- * file with the name of the output. `runs` are the finished commands.
+ * it should contain media. Returns null if there is no such output. Skips numbered series, since
+ * the output's name is then only a pattern of file names. `runs` are the finished runs of ffmpeg.
  */
 export function findMissingOutputFailure(
   workspace: string,
@@ -69,7 +69,7 @@ function statsOf(path: string): Stats | null {
 
 /**
  * Stores the outputs of a task, several outputs at the same time. `bundles` contains the files of
- * each bundle by output key; all other outputs are single files.
+ * each output of several files (bundle) by output key; all other outputs are single files.
  */
 export async function storeOutputs(
   context: RunContext,

@@ -14,11 +14,14 @@ export type StreamColours = {
 /** Conversion of the colours of a picture to BT.709 with 8 bits. */
 export type ColourConversion =
   /**
-   * Conversion of only the matrix between RGB and YUV. `from` is the matrix of the source, or null
-   * for an RGB picture.
+   * Conversion for usual colours, which changes only the matrix between RGB and YUV. `from` is the
+   * matrix of the source, or null for an RGB picture. `primaries` are the primaries that the output
+   * declares.
    */
   | { type: "matrix"; from: string | null; primaries: string }
-  /** Conversion by filters for colours outside of BT.709, such as HDR colours. */
+  /**
+   * Conversion by `filters`, for pictures with colours that BT.709 cannot represent, such as HDR.
+   */
   | { type: "gamut"; filters: readonly string[] }
 
 const HDR_TRANSFERS = new Set(["smpte2084", "arib-std-b67"])
@@ -27,8 +30,8 @@ const KNOWN_TRANSFERS = new Set([...HDR_TRANSFERS, "iec61966-2-1"])
 const WIDE_PRIMARIES = new Set(["bt2020", "smpte431", "smpte432"])
 const WIDE_MATRICES = new Set(["bt2020nc", "bt2020c", "ictcp"])
 /**
- * Colour primaries of SD video. These primaries are so close to BT.709 that the rendition keeps
- * them and declares them in its tags.
+ * Colour primaries of SD video. These primaries are so close to BT.709 that a rendition (encoded
+ * output) keeps them and declares them in its colour tags.
  */
 const SD_PRIMARIES = new Set(["smpte170m", "bt470bg", "smpte240m"])
 /** Names of colour matrices in the filter `scale`, by the names that ffmpeg uses in streams. */
@@ -83,7 +86,7 @@ export function planColourConversion(picture: {
 
 const BT709 = { p: "bt709", t: "bt709", m: "bt709", r: "tv" }
 
-/** Returns filters that map HDR colours to SDR for a screen of 100 nits, like common players. */
+/** Returns filters that map HDR colours to SDR for a screen of 100 nits, as common players do. */
 function toneMap(from: Record<string, string>): string[] {
   return [
     zscale({ ...from, t: "linear", npl: "100", p: "bt709" }),

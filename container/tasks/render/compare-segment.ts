@@ -8,12 +8,15 @@ import { runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { runLogFields } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
 
-/** Part of a run's context that a measurement of quality needs. */
+/**
+ * Part of a run's context (settings, sandbox, workspace, signal) that a measurement of quality
+ * needs.
+ */
 export type QualityMeasurementContext = Omit<RunContext, "io" | "reporter">
 
 /**
- * Comparison of renditions with their source in one sample segment of the video. `compareSegment`
- * adds the names of the log files to which ffmpeg writes the scores.
+ * Comparison of renditions (encoded outputs) with their source in one sample segment of the video.
+ * `compareSegment` adds the names of the log files to which ffmpeg writes the scores.
  */
 type PendingComparison = Omit<QualityComparison, "renditions"> & {
   renditions: readonly { name: string; filters: readonly string[] }[]
@@ -23,10 +26,10 @@ type PendingComparison = Omit<QualityComparison, "renditions"> & {
 type End = "compared" | "time limit" | "failed"
 
 /**
- * Compares renditions with their source in one sample segment of the video. Returns the scores of
- * the compared frames for each rendition, in the order of the renditions. After a timeout or
- * failure, returns the scores that were written before. Logs a failure of ffmpeg. Throws only if
- * the signal of the run aborts.
+ * Compares renditions (encoded outputs) with their source in one sample segment of the video.
+ * Returns the scores of the compared frames for each rendition, in the order of the renditions.
+ * After a timeout or failure, returns the scores that were written before. Logs a failure of
+ * ffmpeg. Throws only if the signal of the run aborts.
  */
 export async function compareSegment(
   context: QualityMeasurementContext,

@@ -23,8 +23,8 @@ export type PlannedRendition = {
   key: string
   name: string
   /**
-   * Size of the scaled picture. If the frame of the target is larger, the picture is centred in the
-   * frame.
+   * Size of the scaled picture. If the encoder needs a larger frame, the picture is centred in that
+   * frame, with black borders.
    */
   picture: PixelSize
   target: VideoEncodeTarget
@@ -35,7 +35,7 @@ export type PlannedRendition = {
   encoderKbps: number | null
 }
 
-/** Source of renditions that has a video stream. */
+/** Source file with a video stream, from which renditions are encoded. */
 export type SourceWithVideo = RenderSource & { video: SourceVideoStream }
 
 type Pass = 1 | 2
@@ -51,9 +51,9 @@ const MUXERS: Record<RenditionContainer, readonly string[]> = {
  */
 const WITHOUT_TAGS = ["-map_metadata", "-1", "-map_chapters", "-1"]
 /**
- * Audio filters by container, which delay the sound in WebM. Opus begins with 6.5 ms of silence,
- * and ffmpeg 5 delays the picture by the same time. With a delay of the sound, keyframes have the
- * same times in every container.
+ * Audio filters by container. Opus audio in WebM begins with 6.5 ms of silence, for which ffmpeg 5
+ * delays the picture. The filter for WebM delays the sound instead, so that keyframes have the same
+ * times in every container.
  */
 const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   mp4: [],
@@ -233,8 +233,9 @@ function deinterlace({ codec, fields, size }: SourceVideoStream): string[] {
 }
 
 /**
- * Returns filters that scale a picture and convert its colours to BT.709. `from` is the name of the
- * source's colour matrix in the filter `scale`; null if the source has no matrix.
+ * Returns filters that scale a picture and convert its colours to BT.709. `from` is the colour
+ * matrix of the source, by the name that the ffmpeg filter `scale` uses; null if the source has no
+ * matrix.
  */
 function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string | null): string[] {
   const { pixelFormat } = video

@@ -108,8 +108,8 @@ async function encode(
 }
 
 /**
- * Estimates the effort of all passes for a group of renditions. The effort of a last pass is the
- * number of pixels per frame.
+ * Estimates the encoding effort of a group of renditions, by which progress is divided. A last pass
+ * counts as the pixels of a frame, and a first pass as half of that.
  */
 function encodeWeight(group: readonly PlannedRendition[]): number {
   return pixelsOf(group) + firstPassWeight(group)
@@ -231,17 +231,18 @@ function encoderBytes({ codec, width, height }: VideoEncodeTarget): number {
 
 /**
  * Largest relative deviation of the mean bitrate from the target that is accepted without another
- * encode. The documentation promises 10 %.
+ * encode. The API documentation promises at most 10 %.
  */
 const TOLERANCE = 0.08
 /**
- * Factor of the target bitrate above which an encoder is assumed to be at its lowest quality, so
- * that a lower bitrate would not help.
+ * Maximum factor by which the bitrate for the encoder may be lower than the target bitrate. If a
+ * larger factor were needed, the encoder is assumed to be at its lowest quality, so that another
+ * encode would not help.
  */
 const EXCESS_MAX = 10
 /**
- * Share of the target bitrate below which a stream is assumed to have the best quality, so that a
- * higher bitrate would not help.
+ * Minimum share of the target bitrate for which another encode is tried. A stream with a smaller
+ * share is assumed to have the best quality, so that a higher bitrate would not help.
  */
 const FILLED_MIN = 0.5
 
@@ -284,9 +285,9 @@ export function isEncodeLimitFailure({ blame, failure }: TaskFailure): boolean {
 }
 
 /**
- * Decides whether the caller or the service caused a failed encode. The caller caused the failure
- * if no frame of the source can be decoded; otherwise the service caused it. Failures because of
- * other limits are returned unchanged.
+ * Decides whether the caller or the service caused a failed encode. The caller caused a failure
+ * because of memory or threads, and a source without a decodable frame. The service caused other
+ * errors in the ffmpeg command. All other failures are returned unchanged.
  */
 async function judgeEncodeFailure(
   context: RunContext,

@@ -20,19 +20,20 @@ const RATE_MAX = 60
  */
 const RATE_MIN = 5
 /**
- * Highest rate that counts as a frame rate, in frames per second. A higher rate is a time base, as
- * in screen recordings by browsers.
+ * Highest rate that counts as a frame rate, in frames per second. A higher rate is only the
+ * resolution of the timestamps, as in screen recordings by browsers.
  */
 const CAMERA_RATE_MAX = 480
 /**
- * Maximum number of source frames for each kept frame, when the frame rate is reduced. If a higher
- * number were needed, renditions instead have 60 frames per second, which looks smoother.
+ * Maximum divisor of the frame rate of a fast source: at least one of four frames is kept. If a
+ * larger divisor were needed, renditions instead have 60 frames per second, which looks smoother.
  */
 const DIVISOR_MAX = 4
 
 /**
- * Largest relative difference of two frame rates that count as equal. The first value applies if a
- * rate was computed from counted frames, and the second value applies if both rates were probed.
+ * Largest relative difference of two frame rates that count as equal. COUNTED_SHARE applies to the
+ * mean rate of a source, which may be computed from counted frames. PROBED_SHARE applies to a
+ * comparison with a standard rate.
  */
 const COUNTED_SHARE = 0.01
 const PROBED_SHARE = 0.0004
@@ -47,7 +48,8 @@ const STANDARD_RATES: readonly FrameRate[] = [
 ]
 /**
  * Constant frame rates of renditions for a source with a variable frame rate, in frames per second.
- * Only the mean rate of such a source is known, and some frames follow each other faster.
+ * Since some frames follow each other faster than the mean rate, the lowest rate that is not below
+ * the mean rate is chosen.
  */
 const EVEN_RATES = [30, 50, 60] as const
 const FILM_RATE_MIN = 23.9
@@ -104,17 +106,14 @@ function evenRate(mean: FrameRate): FrameRate {
   return perSecond(EVEN_RATES.find((rate) => rate >= least) ?? RATE_MAX)
 }
 
-/**
- * Returns the standard frame rate that is close to a frame rate. If there is none, returns the
- * given rate.
- */
+/** Returns the standard frame rate that nearly equals `rate`. If there is none, returns `rate`. */
 function snap(rate: FrameRate): FrameRate {
   return STANDARD_RATES.find((each) => isClose(each, rate, PROBED_SHARE)) ?? rate
 }
 
 /**
- * Limits a frame rate to the range for renditions. Keeps every second, third or fourth frame of a
- * fast source, and repeats frames of a slow source.
+ * Limits a frame rate to the range for renditions, 5 to 60 frames per second. Keeps every second,
+ * third or fourth frame of a fast source, and repeats frames of a slow source.
  */
 function limit(rate: FrameRate): FrameRate {
   const value = toFramesPerSecond(rate)

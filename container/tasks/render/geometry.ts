@@ -26,8 +26,8 @@ export const RENDITION_FRAME_SIZES: Record<RenditionSize, PixelSize> = {
 }
 
 /**
- * Maximum ratio between the sides of a pixel. A larger ratio is an error in the file and is
- * ignored.
+ * Maximum ratio between width and height of a pixel, or the reverse. A larger ratio is an error in
+ * the file, and pixels then count as square.
  */
 const PIXEL_SHAPE_MAX = 10
 const SIDE_MIN = 2
@@ -63,7 +63,7 @@ export function fitRenditionSize(shown: PixelSize, size: RenditionSize): PixelSi
 
 /**
  * Returns the size of the encoded frame: the size of the picture, with each side extended to at
- * least `sideMin` pixels.
+ * least `sideMin` pixels, the minimum of the encoder.
  */
 export function encodedFrameSize({ width, height }: PixelSize, sideMin: number): PixelSize {
   return { width: Math.max(width, sideMin), height: Math.max(height, sideMin) }
@@ -112,10 +112,10 @@ export function readPictureRotation(displayMatrix: string): PictureRotation {
 /** Rotation of a picture that is displayed without rotation. */
 export const NO_PICTURE_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
 
-/** Rounds the length of a side to the nearest even number of pixels between SIDE_MIN and `max`. */
+/** Rounds the length of a side to the nearest even number of pixels from 2 to `max`. */
 function evenSide(side: number, max: number): number {
-  // Adds a tiny amount to the longest allowed side, because sides must be even: floating-point
-  // arithmetic may turn a longest side of 1080 into 1079.999…, which would round down to 1078.
+  // Adds a tiny amount before rounding down to an even number: floating-point arithmetic may have
+  // turned a maximum of 1080 into 1079.999…, which would become 1078.
   const most = 2 * Math.floor((max + 1e-6) / 2)
   return Math.max(SIDE_MIN, Math.min(2 * Math.round(side / 2), most))
 }

@@ -17,8 +17,9 @@ import { startToolProcess } from "../../sandbox/start-process.ts"
 /**
  * Encoded rendition in the workspace. `key` is the key of the rendition's output. `filters` are the
  * filters that converted stored frames of the source (`-noautorotate`) to frames of the rendition.
- * The filters may depend only on frames and timestamps. The filters must not depend on STARTPTS,
- * frame numbers or a start time of `fps`, since a comparison may start in the middle of the video.
+ * Since a comparison may start in the middle of the video, the filters may depend only on frames
+ * and timestamps, but not on STARTPTS, frame numbers or the option `start_time` of the filter
+ * `fps`.
  */
 export type EncodedRendition = {
   key: string
@@ -67,15 +68,15 @@ const SHARE_MAX = 0.1
 const SHARE_PLANNED = 0.08
 
 /**
- * Minimum time limit for the first sample segment of a group, in milliseconds. The minimum applies
- * even if `SHARE_MAX` leaves less time after a short encode.
+ * Minimum time limit for the first sample segment of a group of renditions, in milliseconds. The
+ * minimum applies even if a tenth of the encode's duration is shorter.
  */
 const FIRST_PLACE_MS_MIN = 5000
 
 /**
  * Number of frames in a sample segment: usually PLACE_FRAMES, and LEAST_FRAMES after a short
- * encode. An encode counts as short if the planned duration of the measurement is less than
- * PLACE_MS_MIN milliseconds for each group.
+ * encode. After a short encode, the planned duration of the measurement is less than PLACE_MS_MIN
+ * milliseconds for each group of renditions.
  */
 const PLACE_FRAMES = 12
 const LEAST_FRAMES = 4
@@ -88,9 +89,10 @@ const PLACE_MS_MIN = 500
 const GROUP_MAX = 4
 
 /**
- * Pre-rolls of a comparison, in the order in which they are tried. The first pre-roll suits most
- * files, which have frequent frames and a keyframe index. The longer pre-rolls are for MPEG-TS,
- * which has no keyframe index, and for slide shows, whose frames last long.
+ * Pre-rolls of a comparison: times before a sample segment from which frames are decoded and kept.
+ * The pre-rolls are tried in this order. The first pre-roll suits most files, which have frequent
+ * frames and a keyframe index. The longer pre-rolls are for MPEG-TS, which has no keyframe index,
+ * and for slide shows, whose frames last long.
  */
 const PRE_ROLLS: readonly ComparisonPreRoll[] = [
   { seekSeconds: 0.5, keptSeconds: 0.5 },
@@ -191,7 +193,8 @@ function interleavePlaces(groups: readonly Group[]): { group: Group; place: Samp
 
 /**
  * Compares the renditions of a group with the source in one sample segment, and adds the scores to
- * the group. Tries the pre-rolls in order until a pre-roll gives scores.
+ * the group. Tries longer and longer pre-rolls, the decoded times before the segment, until all
+ * renditions get scores.
  */
 async function measurePlace(
   context: QualityMeasurementContext,
@@ -221,8 +224,8 @@ async function measurePlace(
 }
 
 /**
- * Reports whether a group has no scores and the start of the video was not tried yet. A comparison
- * at the start needs no seek.
+ * Reports whether a group without scores should be compared at the start of the video, where no
+ * seek is needed. Returns false if the start was already tried or ffmpeg has failed.
  */
 function hasNoScores({ scores, places, hasFailed }: Group): boolean {
   if (hasFailed || places.every(({ first }) => first === 0)) return false

@@ -55,7 +55,10 @@ function areDuplicates(one: PlannedRendition, other: PlannedRendition): boolean 
   )
 }
 
-/** Returns a warning for each rendition that replaces identical requested renditions. */
+/**
+ * Returns a warning for each rendition that was encoded once although several requested renditions
+ * are identical to it.
+ */
 export function duplicateRenditionWarnings(same: RenditionPlan["same"]): Warning[] {
   const groups = Map.groupBy(same, ({ rendition }) => rendition)
   return [...groups].map(([{ key, picture, target }, others]) => {

@@ -29,8 +29,8 @@ export function encryptedVideoFailure(lines: string[]): TaskFailure {
 }
 
 /**
- * Returns the failure for a rendition that exceeds the limits of a process even if the rendition is
- * encoded alone. `lines` are the error lines of ffmpeg.
+ * Returns the failure for a rendition that exceeds the memory or thread limit of a process even if
+ * no other rendition is encoded in the process. `lines` are the error lines of ffmpeg.
  */
 export function tooLargeRenditionFailure(code: FailureCode, lines: string[]): TaskFailure {
   const message =

@@ -48,7 +48,7 @@ export type SourceAudioStream = {
  */
 export type RenderSource = {
   name: string
-  /** Names of the container format by ffmpeg, separated by commas. */
+  /** Names that ffmpeg uses for the container format, such as `matroska,webm`. */
   format: string
   /** First timestamp of the file, in seconds. */
   startSeconds: number

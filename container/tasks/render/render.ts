@@ -61,7 +61,7 @@ async function runRenderTask(
   return { result: { kind: "render", outputs, same: places, warnings } }
 }
 
-/** Returns the description of a rendition that `measureRenditionQuality` needs. */
+/** Describes a rendition for its quality measurement: its file, filters and frame rate. */
 function describeRendition(
   video: SourceVideoStream,
   rendition: PlannedRendition,
@@ -71,7 +71,7 @@ function describeRendition(
   return { key, name, filters: [...shared, ...own.flat()], frameRate: target.frameRate }
 }
 
-/** Returns the description of the source video that `measureRenditionQuality` needs. */
+/** Describes the source video for the quality measurement of its renditions. */
 export function toComparisonSource(source: SourceWithVideo): ComparisonSource {
   const { audio, durationSeconds, format, name, startSeconds, video } = source
   const used = [video, ...(audio ? [audio] : [])].map((each) => startSeconds + each.startSeconds)
@@ -84,15 +84,15 @@ export function toComparisonSource(source: SourceWithVideo): ComparisonSource {
 }
 
 /**
- * Container formats whose timestamps may jump, by ffmpeg's names. For these formats, time 0 of an
- * output is the start of the mapped streams.
+ * Container formats whose timestamps may jump, by ffmpeg's names. For these formats, ffmpeg takes
+ * the start of the streams that an output uses as time 0 of the output.
  */
 const DISCONTINUOUS_FORMATS = new Set(["mpegts", "mpegtsraw", "mpeg", "ogg", "live_flv"])
 
 /**
  * Returns the timestamp of an input file, in seconds, that becomes time 0 in an output of ffmpeg.
- * The timestamp is the start time of the file or, in formats with discontinuous timestamps, the
- * earliest start of the mapped streams.
+ * The timestamp is the start time of the file. In formats whose timestamps may jump, it is the
+ * earliest start of the streams that the output uses (`mappedStarts`).
  */
 export function outputZeroTimestamp(
   file: { formatName: string; startSeconds: number },
@@ -106,8 +106,8 @@ export function outputZeroTimestamp(
 }
 
 /**
- * Maximum of a frame rate that is computed as counted frames per second of the source. Higher
- * results count as this rate, because no rendition has a higher one.
+ * Maximum frame rate that is computed by counting the frames of the source, in frames per second.
+ * Higher results are replaced by the maximum, since no rendition has so many frames.
  */
 const COUNTED_RATE_MAX = 240
 

@@ -151,7 +151,10 @@ type Sound = { path: string; sampleCount: number; warnings: Warning[] }
 
 const SAMPLES_PER_SECOND = 16_000
 
-/** Progress of a transcription task after the decoding of its audio, from 0 to 1. */
+/**
+ * Progress of a transcription task, from 0 to 1, at which decoding of the audio is finished and
+ * speech recognition starts.
+ */
 const DECODE_SHARE = 0.05
 
 const SAMPLE_BYTES = 2
@@ -167,7 +170,7 @@ const SOUND_NAME = "sound.s16le"
  * do not cancel out.
  */
 const MIX = "aformat=sample_fmts=fltp:channel_layouts=mono|stereo,pan=mono|c0=FC+0.6*FL+0.4*FR"
-/** Filters of ffmpeg that mix channels without a known layout to mono. */
+/** Filters of ffmpeg that mix to mono if the channel layout is unknown: the first two channels. */
 const NAMELESS_MIX = "aformat=sample_fmts=fltp,pan=mono|c0=0.6*c0+0.4*c1"
 const IS_NAMELESS = /Rematrix is needed|Input channel layout .* is not supported/
 /**
@@ -210,8 +213,8 @@ async function decode(
 }
 
 /**
- * Reports whether audio could not be decoded because the input is encrypted. A decoder may produce
- * noise from parts of encrypted data.
+ * Reports whether audio could not be decoded because the input is encrypted. The exit code of
+ * ffmpeg does not show this, since a decoder may produce noise from parts of encrypted data.
  */
 async function isEncrypted(
   { workspace }: RunContext,

@@ -14,8 +14,8 @@ const LINES_MAX = 20
 const LINE_LENGTH_MAX = 500
 
 /**
- * Patterns of lines that do not explain a failure, in which ffmpeg describes itself, its inputs and
- * outputs, or its progress.
+ * Patterns of output lines that do not explain a failure. In these lines, ffmpeg describes itself,
+ * its inputs and outputs, or its progress.
  */
 export const NOISE_LINE_PATTERNS = [
   /^\s/,
@@ -38,12 +38,15 @@ export const ERROR_WORD_PATTERN =
 
 /**
  * Patterns of lines about a file that could not be opened. `OPENING` matches the word "open", and
- * `OPENING_REASON` matches the reason.
+ * `OPENING_REASON` matches the reason, such as "Permission denied".
  */
 const OPENING = /(?:open|opening|opened) |open$/i
 const OPENING_REASON =
   /(?:^|: )(?:Permission denied|Operation not permitted|No such (?:file or directory|device or address)|Not a directory|Is a directory|Too many levels of symbolic links|File name too long)\.?$/
-/** Matches a slash or a protocol prefix. Names of files in a workspace contain neither. */
+/**
+ * Matches a slash or a protocol prefix. Lines with either are about files outside the workspace,
+ * since names of files in a workspace contain neither.
+ */
 const OUTSIDE_PATH = /\/|\b[a-z][a-z0-9+.-]{0,20}:\S/i
 const NAMED_OPENING = /^Error opening (?:input|output) file /
 const NAMELESS_OPENING = /^Error opening (?:input|output) files: /
@@ -57,8 +60,8 @@ export function prefixCommandNumber({ number, total }: CommandPosition, sentence
 
 /**
  * Explains a failure of ffmpeg by the first rule that matches its stderr, or else by the last error
- * line of ffmpeg. The explanation contains no paths of this machine. Rules use the arguments of the
- * command (`argv`) for their advice.
+ * line of ffmpeg. The explanation contains no paths of this machine. Some rules refer to the
+ * arguments of the command (`argv`) in their advice.
  */
 export function explainFfmpegFailure(run: {
   argv: readonly string[]
@@ -111,14 +114,14 @@ function findRule(lines: readonly string[], command: ParsedCommand) {
 }
 
 /**
- * Parsed command without files and options, for rules that are applied to a tool that does not run
- * a caller's command.
+ * Parsed command without files and options, for calls that only need to know whether a rule
+ * matches.
  */
 const NO_COMMAND: ParsedCommand = { files: [], trailing: [], incompleteOption: null }
 
 /**
- * Applies an explain rule to the output lines of a tool. Returns the sentence of the rule, or null
- * if the rule does not match.
+ * Applies a rule that explains failures to the output lines of a tool. Returns the sentence of the
+ * rule, or null if no line matches the rule.
  */
 export function applyExplainRule(
   rule: ExplainRule,
@@ -171,8 +174,8 @@ function shorten(text: string | undefined): string {
 
 /**
  * Splits the stderr of a tool into lines. Removes lines without information, duplicates, control
- * characters, memory addresses and the path of the workspace. Explain rules are applied to the
- * resulting lines.
+ * characters, memory addresses and the path of the workspace. The rules that explain failures are
+ * applied to the remaining lines.
  */
 export function cleanToolLines(stderr: string, workspace: string): string[] {
   const lines = stderr
@@ -194,7 +197,7 @@ export function cleanToolLine(line: string, workspace: string): string {
       // eslint-disable-next-line no-control-regex -- the pattern removes control characters
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, "")
       .replace(/ @ 0x[0-9a-f]+/g, "")
-      // Shortens a message in which ffmpeg lists its whole whitelist.
+      // Shortens a message in which ffmpeg lists all formats or decoders of the whitelist.
       .replace(/ not on whitelist '[^']*'!?/, " is not supported")
   )
 }
@@ -202,7 +205,7 @@ export function cleanToolLine(line: string, workspace: string): string {
 /**
  * Hides the reasons why files could not be opened, so that callers cannot find out which files
  * exist on this machine. If the tool has tried to open a path outside the workspace (`isOutside`),
- * hides the reasons in all lines. Otherwise hides only reasons without a file name.
+ * hides the reasons in all lines. Otherwise hides a reason only in lines that do not name the file.
  */
 export function hideOpenFailureReasons(lines: readonly string[], isOutside: boolean): string[] {
   return lines.map((line, index) => {

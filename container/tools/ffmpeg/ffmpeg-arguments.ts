@@ -87,9 +87,9 @@ export const WHITELISTED_DECODERS = words(
 const LEADING_ARGUMENTS = "-nostdin -hide_banner -progress pipe:3 -stats_period 0.25".split(" ")
 
 /**
- * Returns the arguments of ffmpeg for a caller's command in which file keys are already replaced by
- * file names. Adds the whitelists to each input. ffmpeg overwrites existing files unless the
- * command contains `-n`.
+ * Returns the arguments of ffmpeg for a caller's command in which keys of files, such as
+ * `{{in_1}}`, are already replaced by file names. Adds the whitelists of formats, decoders and
+ * protocols to each input. ffmpeg overwrites existing files unless the command contains `-n`.
  */
 export function restrictedFfmpegArguments(argv: readonly string[]): string[] {
   const own = new Set(findProgressOptions(argv).flatMap(({ at }) => [at - 1, at]))
@@ -103,8 +103,8 @@ export function restrictedFfmpegArguments(argv: readonly string[]): string[] {
 }
 
 /**
- * Returns the `-progress` options of a caller's command, which write to standard output. The runner
- * removes these options, since ffmpeg writes its progress to only one target. Instead, the runner
+ * Returns the `-progress` options of a caller's command. The runner removes these options, since it
+ * sets `-progress` itself and ffmpeg writes its progress to only one target. Instead, the runner
  * copies the progress lines to standard output.
  */
 export function findProgressOptions(argv: readonly string[]): CommandOption[] {

@@ -21,8 +21,8 @@ export type FfmpegProgressReader = {
 
 const INPUTS_MAX = 64
 /**
- * Duration up to which an input counts as a still picture, in seconds. A still picture does not
- * determine the duration of the output.
+ * Maximum duration of an input that counts as a still picture, in seconds. The duration of such an
+ * input is ignored in the estimate of the output's duration.
  */
 const STILL_SECONDS_MAX = 0.05
 
@@ -99,8 +99,8 @@ function openInputNotes() {
       const [, side, place] = /^(Input|Output) #(\d+), /.exec(line) ?? []
       if (side !== undefined) {
         const index = Number(place)
-        // Accepts each input only once, since ffmpeg prints the inputs once and before the outputs.
-        // Similar lines that follow may come from metadata tags of the media.
+        // Accepts the line of each input only once, since ffmpeg prints it once. A second line of
+        // the same form may come from metadata tags of the media.
         const isNew = side === "Input" && !lengths.has(index) && lengths.size < INPUTS_MAX
         current = isNew ? index : null
         if (isNew) lengths.set(index, null)

@@ -7,11 +7,11 @@ type DamageKind = "packet" | "decoding" | "photo" | "file"
 /** Line of stderr in which ffmpeg or ffprobe reports a damaged input. */
 type DamageLine = { kind: DamageKind; line: string }
 
-/** Possible damage of the inputs of an ffmpeg run, as reported by ffmpeg. */
+/** Possible damage of the inputs of an ffmpeg run, according to the messages of ffmpeg. */
 export type InputDamage = {
   /** First stderr lines about each kind of damage. */
   damage: readonly DamageLine[]
-  /** Whether the timestamps of an input start again, as happens in concatenated streams. */
+  /** Whether the timestamps of an input start again, as in streams that were concatenated. */
   isJoined: boolean
 }
 
@@ -49,12 +49,12 @@ const DAMAGE_KINDS = ["packet", "decoding", "photo", "file"] as const
 const INPUT_INDEX = /(?:stream |[avs]ist)#(\d+):\d/
 /**
  * Matches audio formats whose header may contain a placeholder instead of the length, if the file
- * was written to a pipe.
+ * was written to a pipe. In these formats, a packet that is cut off proves no damage.
  */
 const STREAMED_FORMATS = /(?:^|,)(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
 /**
- * Matches formats that can be decoded from any position, so that metadata tags may be mistaken for
- * audio data.
+ * Matches formats that can be decoded from any position, so that ffmpeg may try to decode metadata
+ * tags as audio. In these formats, a decoding error proves no damage.
  */
 const SCANNED_FORMATS = /(?:^|,)(?:mp[123]|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
 const PHOTO_FORMATS = /(?:^|,)(?:image2|jpeg_pipe|jpe?g|png_pipe|png)(?:,|$)/
@@ -119,7 +119,10 @@ export function findInputDamageLine(
   return found ?? null
 }
 
-/** Returns the warning about a damaged input. `name` is null if several inputs are possible. */
+/**
+ * Returns the warning about a damaged input. `name` is null if it is unknown which of several
+ * inputs is damaged. `line` is ffmpeg's message.
+ */
 export function inputDamageWarning(name: string | null, line: string): Warning {
   const detail = line.replace(/^(?:\[[^\]]*\] )+/, "").replace(/\.$/, "")
   const message = `${name ?? "An input"} is damaged or incomplete, so parts of the output may be missing: ${detail}.`

@@ -7,7 +7,10 @@ import { readMovieHeader } from "./movie-header.ts"
  */
 type StreamContent = { type: "video" | "audio"; isFilled: boolean | null }
 
-/** Media content of a file beyond its headers, as derived from the first packets of the file. */
+/**
+ * Media that a file contains in addition to its headers, as derived from the first packets of the
+ * file.
+ */
 export type MediaContent = {
   /** Whether the file contains nothing that can be played; null if unknown. */
   isEmpty: boolean | null
@@ -18,8 +21,8 @@ export type MediaContent = {
 }
 
 /**
- * Minimum ratio of the mean frame rate to the base frame rate for a stream whose frames count as
- * evenly spaced.
+ * Minimum ratio of the mean frame rate (`avg_frame_rate` of ffprobe) to `r_frame_rate`, for a
+ * stream whose frames count as evenly spaced.
  */
 const STEADY_SHARE_MIN = 0.9
 /**
@@ -98,7 +101,8 @@ export async function readMediaContent(output: unknown, path: string): Promise<M
   const isHidden = isMovie && (await readMovieHeader(path)).isHidden
   const playing = new Set(
     packets
-      // ffprobe lists an empty packet for an AVIF file without a picture.
+      // Skips empty packets, since ffprobe lists an empty packet for an AVIF file without a
+      // picture.
       .filter(({ size }) => size !== 0)
       .filter(({ flags, pts_time: time = 0 }) => !isHidden || !(flags.includes("D") || time < 0))
       .map(({ stream_index: index }) => index),
@@ -125,8 +129,8 @@ export function inferMediaContentFromProbeErrors(stderr: string): MediaContent {
 
 /**
  * Returns the minimum duration of a video or audio stream, in seconds. Returns 0 if the duration is
- * uncertain, and null for other streams. `end` is the known end of the stream in seconds; if null,
- * the duration that the stream declares is used.
+ * uncertain, and null for streams of other types and cover pictures. `end` is the known end of the
+ * stream in seconds; if null, the duration that the stream declares is used.
  */
 export function computeMinimumStreamSeconds(
   probed: Record<string, unknown>,
@@ -153,10 +157,10 @@ function isCover({ disposition }: Stream): boolean {
 }
 
 /**
- * Reports whether a stream has packets, if none of the first packets of the file belongs to the
- * stream; null if unknown. The result follows from a DURATION tag, which Matroska stores for each
- * stream, or from a duration of 0. Other durations prove nothing, because ffprobe often reports the
- * duration of the file.
+ * Reports whether a stream has packets after the first packets of the file, none of which belongs
+ * to the stream; null if unknown. The result follows from a DURATION tag, which Matroska stores for
+ * each stream, or from a duration of 0. Other durations prove nothing, because ffprobe often
+ * reports the duration of the file.
  */
 function seemsFilled({ duration, tags }: Stream): boolean | null {
   const tagged = tags?.["DURATION"]

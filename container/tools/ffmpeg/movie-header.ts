@@ -21,7 +21,10 @@ const INDEX_BYTES_MAX = 32 * 1024 * 1024
 /** Types of sample entries of encrypted streams, for Common Encryption and for Apple's FairPlay. */
 const ENCRYPTED_ENTRIES = ["enca", "encv", "drms", "drmi"]
 
-/** Number of bytes from the name of the `mvhd` box to the end of its duration. */
+/**
+ * Number of bytes from the type `mvhd` of the movie header box to the end of the duration in that
+ * box.
+ */
 const HEADER_BYTES = 36
 
 /** Reads the boxes of an MP4 or QuickTime file. All fields are false if the file has no index. */
@@ -50,8 +53,8 @@ export async function readMovieHeader(path: string): Promise<MovieHeader> {
 }
 
 /**
- * Reports whether the duration in the index is zero. Returns false for fragmented files, whose
- * index has no duration.
+ * Reports whether the duration in the index (`moov`) is zero. Returns false for fragmented files,
+ * whose index normally contains no duration.
  */
 function hasZeroDuration(index: Buffer): boolean {
   const at = index.indexOf("mvhd")

@@ -24,14 +24,14 @@ import type { OnDemandFile } from "../../sandbox/watched-reads.ts"
 export type ProbeOutcome = { probe: ProbeResult } | (UnreadableFileProbe & { lines: string[] })
 
 /**
- * Outcome of a run of ffprobe, the wall-clock time of the run, the error lines, and the media
- * content of the file.
+ * Outcome of a run of ffprobe. `wallMs` is the wall-clock time of the run, `complaints` are the
+ * error lines, and `content` is the media that the file contains.
  */
 export type ProbeRun = ProbeOutcome & {
   wallMs: number
   complaints: string[]
   content: MediaContent
-  /** Whether ffprobe exited normally instead of being ended by a limit or a crash. */
+  /** Whether ffprobe exited by itself. False after a crash, or if a limit ended ffprobe. */
   hasExited: boolean
 }
 
@@ -43,7 +43,9 @@ const LEADING_ARGUMENTS = [
 const PROBE_SECONDS_MAX = 60
 const STDOUT_BYTES_MAX = 8 * 1024 * 1024
 
-/** Demuxers that accept any text file. */
+/**
+ * Demuxers that accept any text file, so that their acceptance does not prove a file to be media.
+ */
 const TEXT_FORMATS = new Set(["tty"])
 
 const seconds = z.coerce.number().nonnegative().optional().catch(undefined)
@@ -66,7 +68,7 @@ const ffprobeFormat = z.looseObject({ format_name: z.string(), duration: seconds
 
 /**
  * Probes a file in a workspace by ffprobe. For a file that is not readable media, the result
- * contains a `reason`, a clause about the file. Throws if ffprobe could not be started or was
+ * contains a `reason`, such as "it is plain text". Throws if ffprobe could not be started or was
  * killed.
  */
 export async function probeFile(request: {
@@ -78,8 +80,8 @@ export async function probeFile(request: {
   /** Whether ffprobe also reads the first packets, from which `content` is derived. */
   readsPackets?: boolean
   /**
-   * Input file whose parts are downloaded when ffprobe reads them, and the handler for a failed
-   * download.
+   * Input file of which a part is downloaded only when ffprobe reads that part, and the function
+   * that is called if a download fails.
    */
   reads?: { file: OnDemandFile; onFailure: (error: unknown) => void }
   onSpawn?: () => void
@@ -149,8 +151,8 @@ function checkEnd({ cause, signal, spawnError }: ToolProcessResult): void {
 }
 
 /**
- * Parses the output of ffprobe. Returns the probe, or the reason why the file contains no media, as
- * a clause.
+ * Parses the output of ffprobe. Returns the probe, or the reason why the file contains no media,
+ * such as "it holds no streams".
  */
 function readOutput(printed: unknown, name: string): { probe: ProbeResult } | { reason: string } {
   const output = ffprobeOutput.safeParse(printed)
@@ -193,7 +195,10 @@ function sizeAndDuration(
   }
 }
 
-/** Returns the reason, as a clause, for a probe that was ended by a limit; else null. */
+/**
+ * Returns the reason why a file could not be read if a limit ended the probe, such as "it exceeds
+ * the memory limit". Returns null if no limit ended the probe.
+ */
 function reasonOf(cause: ToolProcessResult["cause"]): string | null {
   if (cause === "out_of_memory") return "it exceeds the memory limit"
   return cause === "time_limit" ? timeoutReason() : null

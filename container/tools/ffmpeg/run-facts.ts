@@ -30,7 +30,10 @@ export type FfmpegOutputDetails = {
   others: number
 }
 
-/** Sizes of the video and audio that ffmpeg has written, in KiB, according to ffmpeg's summary. */
+/**
+ * Sizes of the video and audio that ffmpeg has written, in KiB, according to the line "video:…
+ * audio:…" that ffmpeg prints at its end.
+ */
 export type WrittenStreamSizes = { video: number; audio: number }
 
 /**
@@ -41,8 +44,8 @@ export type FfmpegRunDetails = InputDamage & {
   inputs: ReadonlyMap<string, FfmpegInputDetails>
   outputs: ReadonlyMap<string, FfmpegOutputDetails>
   /**
-   * Returns the written sizes of the output with this index. ffmpeg 5 prints only the sum over all
-   * outputs, which is returned for each output.
+   * Returns the sizes of the video and audio in the output with this index. ffmpeg 5 prints only
+   * their sums over all outputs, which are then returned for each output.
    */
   written: (index: number) => WrittenStreamSizes | null
   /**
@@ -93,7 +96,8 @@ export function createFfmpegRunDetailsReader() {
   return {
     readStderr(line: string): void {
       if (readFile(line)) return
-      // ffmpeg prints the line about an estimated duration before it describes the input.
+      // Keeps this fact for the next input: ffmpeg prints the line about an estimated duration
+      // before it describes the input.
       if (line.includes("Estimating duration from bitrate")) isEstimate = true
       readLength(line)
       const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]
@@ -118,7 +122,7 @@ export function createFfmpegRunDetailsReader() {
   }
 }
 
-/** Adds a stream to the counts of its output. A cover picture counts as neither video nor audio. */
+/** Counts a stream of an output by its type. A cover picture counts as neither video nor audio. */
 function countStream(output: FfmpegOutputDetails, type: string, line: string): void {
   if (type === "Video" && !line.endsWith("(attached pic)")) output.video += 1
   else if (type === "Audio") output.audio += 1

@@ -44,7 +44,10 @@ const OUT_OF_MEMORY = /: Cannot allocate memory$/m
  */
 const MISSING_LIST_FILE = /^\[concat @ \S+\] Impossible to open '/m
 
-/** Part of a run's context that a run of ffmpeg needs. */
+/**
+ * Values of a task's run that a run of ffmpeg needs: inputs, settings, status, workspace and
+ * sandbox.
+ */
 type FfmpegContext = {
   order: { inputs: readonly TaskInput[] }
   settings: { toolPaths: Record<"ffmpeg", string> }
@@ -59,10 +62,13 @@ type Command = {
   position: CommandPosition
   timeLimitMs: number
   onSpawn: () => void
-  /** Durations of the outputs of earlier commands in seconds, by name. */
+  /** Durations of the outputs of the task's earlier commands, in seconds, by file name. */
   earlierDurations?: ReadonlyMap<string, number> | undefined
   onFraction: (fraction: number) => void
-  /** Called with the details of each progress report, even if the finished fraction is unknown. */
+  /**
+   * Called with the details of each progress report of ffmpeg, such as the number of frames, even
+   * if the finished fraction is unknown.
+   */
   onDetail?: ((detail: ProgressDetail) => void) | undefined
   /** Called with each line of stderr, for callers that parse the output of filters. */
   onStderrLine?: ((line: string) => void) | undefined
@@ -101,7 +107,10 @@ const LIMIT_SENTENCES: Record<LimitCause, (limits: ToolLimits) => string> = {
     `The command was stopped: it may write at most ${formatBytes(fileBytes)} to standard output.`,
 }
 
-/** Runs ffmpeg once in the workspace of a run. Returns null on success. */
+/**
+ * Runs ffmpeg once in the workspace of a task's run. Returns null on success, else the failure, or
+ * "time limit" if the time limit was exceeded.
+ */
 export async function runFfmpeg(
   context: FfmpegContext,
   command: Command,
@@ -150,8 +159,8 @@ export async function runFfmpeg(
   const noted = notes.end()
   const lines = cleanToolLines(end.stderrTail, workspace)
   const failed = interpretEnd(context, command, end, oomKills)
-  // Ignores a failure that only means that an encoder received no frame. Empty outputs are reported
-  // later with a better explanation.
+  // Treats a failure as success if its only cause is that an encoder received no frame. The empty
+  // outputs are reported later, with a better explanation.
   const hasEnded = end.cause === null && end.signal === null
   if (failed && !(hasEnded && failedOnlyForLackOfFrames(lines, noted.hasWritten))) {
     return (await findListInput(context, command, failed)) ?? failed
@@ -214,8 +223,8 @@ function interpretEnd(
 }
 
 /**
- * Throws a RunnerError if a command was stopped because the disk of the machine is nearly full. A
- * command that exceeded a limit of its own gets a failure instead.
+ * Throws a RunnerError if a command was stopped because the disk of the machine is nearly full.
+ * Does nothing if the command exceeded a limit of its own, for which the caller gets a failure.
  */
 function requireDisk(
   cause: ProcessTerminationCause | null,
@@ -254,7 +263,7 @@ function explainSignal(
   return { blame: "ours", failure: { code: "internal", message, lines: [] } }
 }
 
-/** Returns the known durations of a task's inputs in seconds, by name. */
+/** Returns the known durations of a task's inputs in seconds, by the file name of the input. */
 export function mapKnownInputSeconds({ order }: Pick<FfmpegContext, "order">): Map<string, number> {
   return new Map(
     order.inputs.flatMap(({ name, duration_seconds }) =>
@@ -298,8 +307,8 @@ const NO_FRAME =
 /** Matches the message about a frame that the encoder rejected. */
 const REFUSED_FRAME = /^\[[av]f#\S+\] Error sending frames to consumers/
 /**
- * Matches the message of a muxer that received no frame. ffmpeg 5 prints the same message and
- * continues.
+ * Matches the message with which ffmpeg fails if a muxer received no frame. ffmpeg 5 prints the
+ * same message and does not fail.
  */
 const NO_TRAILER = /^\[out#\S+\] Error writing trailer: Invalid argument$/
 

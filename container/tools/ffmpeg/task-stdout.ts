@@ -10,8 +10,8 @@ const LOGGED_BYTES_MAX = 16 * 1024
 const NO_TEXT = /[\u0000-\u0006\u000e-\u001a\u001c-\u001f]/
 
 /**
- * Collects the standard output of the commands of a task: the last part of the text of all commands
- * together, and a warning for each command whose output is not text.
+ * Collector of the standard output of a task's commands. Keeps the last part of the text of all
+ * commands together, and a warning for each command whose output is not text.
  */
 export class TaskStdout {
   readonly warnings: Warning[] = []
@@ -79,8 +79,8 @@ class CommandStdout {
 }
 
 /**
- * Returns the last characters of a text. Cuts a text only at four times the kept length, so that
- * not every chunk causes a copy.
+ * Cuts a text to its last characters if the text is longer than four times the kept length. Shorter
+ * texts stay uncut, so that not every chunk causes a copy.
  */
 function lastCharacters(text: string): string {
   return text.length > 4 * STDOUT_BYTES_MAX ? text.slice(-STDOUT_BYTES_MAX) : text

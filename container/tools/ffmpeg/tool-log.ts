@@ -2,7 +2,10 @@ import { LOG_BYTES_MAX } from "../../../src/contract/report.ts"
 import { cleanToolLine, hideOpenFailureReasons, isLineAboutOutsidePath } from "./explain-failure.ts"
 import type { CommandPosition } from "./explain-failure.ts"
 
-/** Tool log of a task's commands, without paths and other details that callers must not see. */
+/**
+ * Log of the output of a task's ffmpeg commands, without paths and other details that callers must
+ * not see.
+ */
 export type CallerToolLog = {
   /** Starts the log of a command. If there are several commands, adds a heading. */
   begin(position: CommandPosition): void
@@ -18,8 +21,9 @@ const STATS = /^(?:frame=\s*\d+ fps=|size=\s*\S+ time=|Press \[q\])/
 const FOLDERS = /(?<![\w./])\/(?!dev\/|\/)(?:[^\s'"/]+\/)+/g
 
 /**
- * Creates the tool log of a task. `names` contains the file names of inputs and outputs by file
- * key. The log shows a file name as the key that callers write in commands, such as `{{in_1}}`.
+ * Creates the log of a task's ffmpeg commands. `names` contains the file names of inputs and
+ * outputs by file key. The log shows a file name as the key that callers write in commands, such as
+ * `{{in_1}}`.
  */
 export function createCallerToolLog(
   workspace: string,

@@ -17,8 +17,8 @@ const LIST_STARTS: readonly [format: string, head: RegExp][] = [
 const LIST_BYTES = 512
 
 /**
- * Explain rules for inputs that ffmpeg refuses because of the whitelists of formats, decoders and
- * protocols. The rules are applied to lines that `cleanToolLines` has returned.
+ * Rules that explain failures because of an input that the whitelists of formats, decoders and
+ * protocols do not allow. The rules match the lines that `cleanToolLines` returns.
  */
 export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
   {
@@ -43,8 +43,8 @@ export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
 ]
 
 /**
- * Returns a clause that explains why the format whitelist refused a file; null if the file was not
- * refused.
+ * Returns the reason why ffmpeg refused a file because of the whitelist of formats, as a clause
+ * that begins with "it" or "its"; null if the file was not refused.
  */
 export function findRefusedFormatReason(lines: readonly string[]): string | null {
   for (const line of lines) {
@@ -65,8 +65,8 @@ export function findFileListReason(head: Buffer): string | null {
 }
 
 /**
- * Reports whether an unreadable file is intended as media, according to its media type or its first
- * bytes.
+ * Reports whether an unreadable file was probably meant to be media, according to its media type or
+ * its first bytes (`head`).
  */
 export function isFileIntendedAsMedia(head: Buffer, mediaType: string): boolean {
   const isOfMedia = /^(?:audio|video|image)\//.test(mediaType)
@@ -74,8 +74,8 @@ export function isFileIntendedAsMedia(head: Buffer, mediaType: string): boolean 
 }
 
 /**
- * Result of probing an unreadable file: the reason as a clause, the error lines of ffprobe, and the
- * first bytes of the file.
+ * Result of probing an unreadable file: the reason, such as "it is plain text", the error lines of
+ * ffprobe, and the first bytes of the file (`head`).
  */
 export type UnreadableFileProbe = { reason: string; lines: readonly string[]; head: Buffer }
 
@@ -83,7 +83,10 @@ export type UnreadableFileProbe = { reason: string; lines: readonly string[]; he
 const CUT_OFF =
   /: End of file$|Input\/output error|Could not seek to|ended prematurely|partial file|chunk too big/
 
-/** Returns the error sentence, with advice, for a file that should be media and cannot be read. */
+/**
+ * Returns the error sentence, with advice, for a file that was expected to be media but cannot be
+ * read.
+ */
 export function explainUnreadableFile({ reason, lines, head }: UnreadableFileProbe): string {
   if (head.length === 0) return "The file is empty. Upload it again."
   if (reason.startsWith(LIST))
@@ -93,8 +96,8 @@ export function explainUnreadableFile({ reason, lines, head }: UnreadableFilePro
     return "The file is a web page (HTML), not media. Upload the media itself."
   }
   if (text !== null) return "The file is text, not media. Upload the media itself."
-  // Checks the media signature too, since ffprobe reports a missing index for any file with the
-  // extension of a movie.
+  // Checks the first bytes of the file too, since ffprobe reports a missing index for any file with
+  // the extension of a movie.
   if (hasMediaSignature(head) && lines.some((line) => line.includes("moov atom not found"))) {
     return "The file is cut off: its index (moov atom) is missing. Upload it again."
   }
@@ -105,7 +108,8 @@ export function explainUnreadableFile({ reason, lines, head }: UnreadableFilePro
 }
 
 /**
- * Returns the error sentence for a command with a refused input. `why` is the reason as a clause.
+ * Returns the error sentence for a command with an input that ffmpeg may not read. `why` is the
+ * reason, such as "it is a list of other files".
  */
 export function formatRefusedInputMessage(why: string): string {
   return `An input cannot be used: ${why}.`

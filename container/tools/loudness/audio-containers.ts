@@ -27,13 +27,13 @@ export type AudioContainer = {
   holds: {
     video: boolean
     /**
-     * Way in which the container stores cover pictures; null if the container cannot store cover
-     * pictures.
+     * Form in which the container stores cover pictures: as video streams, Ogg comments or Matroska
+     * attachments. Null if the container cannot store cover pictures.
      */
     covers: "stream" | "comment" | "attachment" | null
     /**
      * Patterns for streams that are copied: `subtitles` matches codecs of subtitles, and `data`
-     * matches tags of data streams.
+     * matches codec tags of data streams.
      */
     subtitles?: RegExp
     /**
@@ -206,12 +206,18 @@ function movieName(tags: NormalizationSource["tags"], isFilm: boolean): string {
   return isFilm ? "mp4" : "m4a"
 }
 
-/** Returns the name of the container of a source, even if ffmpeg cannot write the container. */
+/**
+ * Returns the name of a source's container. If ffmpeg cannot write the container, the name is that
+ * of ffmpeg's demuxer.
+ */
 export function sourceContainerName(source: NormalizationSource): string {
   return findAudioContainer(source)?.name ?? source.format.split(",")[0] ?? source.format
 }
 
-/** Returns the container for a source whose own container cannot be written. */
+/**
+ * Returns the container to write for a source whose own container cannot be written: Matroska for
+ * video or several audio streams, else an audio container.
+ */
 export function findSubstituteContainer(
   source: NormalizationSource,
   isLossless: boolean,

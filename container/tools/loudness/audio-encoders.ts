@@ -49,7 +49,10 @@ const COMPANDED = new Set(["pcm_alaw", "pcm_mulaw", "pcm_vidc"])
 const DECODED_LOSSLESS =
   /^(?:pcm_|adpcm_|dsd_|dst$|ape$|tak$|als$|shorten$|truehd$|mlp$|wmalossless$|ralf$|mp4als$|atrac3pal$)/
 
-/** Sample formats of ffmpeg, by the type of samples in a PCM codec's name. */
+/**
+ * Sample formats of ffmpeg, by the sample type in the name of a PCM codec, such as `s24` in
+ * `pcm_s24le`.
+ */
 const PLAIN_FORMATS: Record<string, string> = { s16: "s16", s24: "s32", s32: "s32", f32: "flt" }
 
 /** Returns ffmpeg's encoder for an audio codec; null if ffmpeg has no encoder for the codec. */
@@ -61,8 +64,8 @@ export function findAudioEncoder(codec: string): AudioEncoder | null {
 }
 
 /**
- * Reports whether a stream needs a lossless encoder in case its codec cannot be kept. A lossless
- * codec is only replaced by another lossless codec.
+ * Reports whether audio should be converted to a lossless codec if its own codec cannot be kept.
+ * This applies to lossless codecs and to codecs that are similar to PCM.
  */
 export function needsLosslessEncoder({ codec, profile }: DecodableAudioStream): boolean {
   return DECODED_LOSSLESS.test(codec) || (codec === "dts" && profile.includes("HD MA"))
@@ -88,7 +91,7 @@ export function audioEncoderArguments(
 
 /**
  * Returns the filter that converts samples to the bit depth that a codec stores. Returns an empty
- * list if the codec does not store samples exactly.
+ * list if the codec does not store samples exactly, such as a lossy codec.
  */
 export function bitDepthFilters(codec: string, { sampleFormat }: DecodableAudioStream): string[] {
   const format = exactSampleFormat(codec, sampleFormat)
@@ -122,7 +125,7 @@ function rateFor(
   stream: DecodableAudioStream,
 ): number | null {
   if (!limits) return null
-  // Reduces the bitrate in proportion to a lower sample rate.
+  // Reduces the usual and the minimum bitrate in proportion, if the sample rate is below 44.1 kHz.
   const share = Math.min(1, stream.rate / 44_100)
   const { channels } = stream
   const had = stream.bitRate === null ? limits.usual * share * channels : stream.bitRate / 1000

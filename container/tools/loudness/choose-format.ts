@@ -34,8 +34,8 @@ export function chooseNormalizedFormat(source: NormalizationSource): NormalizedF
 }
 
 /**
- * Returns a format that accepts nearly any stream, for a source whose first choice of container has
- * rejected a stream.
+ * Returns a format with the container Matroska, which accepts nearly any stream. This is the second
+ * choice for a source with a stream that the container chosen first has rejected.
  */
 export function chooseFallbackFormat(source: NormalizationSource): NormalizedFormat | null {
   const audio = [...source.audio, ...source.audio]

@@ -17,7 +17,7 @@ import type {
   NormalizationSource,
 } from "./normalization-source.ts"
 
-/** Input, output format and gains for a normalized file to write. */
+/** Normalized file to write: its input, its output format, and the gain of each audio stream. */
 export type GainApplication = {
   input: string
   output: string
@@ -72,8 +72,9 @@ export function gainApplicationArguments(application: GainApplication): string[]
 }
 
 /**
- * Reports whether the loudness of the output can be measured while ffmpeg writes the file, because
- * the encoders store samples exactly. Copied streams were measured before.
+ * Reports whether the loudness of the output can be measured while ffmpeg writes the file. This
+ * requires that the encoder of each changed stream stores samples exactly. Copied streams were
+ * measured before.
  */
 export function canMeasureWhileWriting({
   source,
@@ -186,15 +187,15 @@ function movieArguments(
 const STALE = /^(?:replaygain_|r128_|itunnorm$|bps(?:-|$)|number_of_|_statistics_)/i
 
 /**
- * Maximum number of stale tags, and maximum length of a tag's name, so that a file with many tags
- * does not make the command line too long.
+ * Maximum number of outdated metadata tags that are removed, and maximum length of such a tag's
+ * name, so that a file with many tags does not make the command line too long.
  */
 const TAGS_MAX = 32
 const KEY_LENGTH_MAX = 64
 
 /**
- * Returns the arguments of ffmpeg that remove stale tags. `specifier` is the stream specifier of
- * the option `-metadata`.
+ * Returns the arguments of ffmpeg that remove tags that are wrong after the audio has changed, such
+ * as ReplayGain. `specifier` is the stream specifier of the option `-metadata`.
  */
 export function staleTagRemovalArguments(
   tags: Record<string, string>,

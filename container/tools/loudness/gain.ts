@@ -34,8 +34,8 @@ export type LoudnessTolerance = { loudnessLu: number; peakDb: number }
 /** Smallest gain that is applied, in dB. A smaller gain is not audible. */
 const GAIN_DB_MIN = 0.05
 /**
- * Rounding errors of the loudness meter, which prints a range with one decimal place and a peak
- * amplitude with three.
+ * Maximum rounding errors of the loudness meter, which prints a loudness range with one decimal
+ * place and a peak amplitude with three.
  */
 const RANGE_ERROR_LU = 0.05
 const PEAK_ERROR_DB = 0.015
@@ -47,11 +47,14 @@ const LIMIT_MARGIN_DB = 0.15
  */
 const COMPRESSION_LEVEL_LUFS = -20
 const RATIO_MAX = 20
-/** Factor for the ratio of the compressor, since the loudness range shrinks less than the ratio. */
+/**
+ * Factor by which the ratio of the compressor is increased, since the compressor reduces the
+ * loudness range by less than its ratio.
+ */
 const RATIO_MARGIN = 1.1
 /**
- * Largest missing loudness, in LU, for which a higher gain before the limiter is tried. With a
- * higher gain, the limiter would only distort the audio.
+ * Largest amount, in LU, by which limited audio may be too quiet for another try with a higher gain
+ * before the limiter. If more loudness is missing, the limiter would only distort the audio.
  */
 const MISSING_LU_MAX = 3
 /** Lowest peak level to which the limiter may limit audio, in dB. */
@@ -71,8 +74,8 @@ export function planLoudnessRangeCompression(
 }
 
 /**
- * Returns a stronger compression if the loudness range measured after the compression is still too
- * wide; else null.
+ * Returns a stronger compression if the loudness range is still too wide after a compression; else
+ * null. `behind` is the loudness that was measured after the compression.
  */
 export function strengthenLoudnessRangeCompression(
   compression: RangeCompression | null,

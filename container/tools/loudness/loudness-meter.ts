@@ -21,8 +21,8 @@ const STEPS_OF_BLOCK = 4
  */
 const TAIL_BYTES = 16 * 1024
 /**
- * Largest difference between an exact value and its summary, which has one decimal place. A larger
- * difference means that the exact value belongs to an earlier moment of the audio.
+ * Largest difference between an exact value and the rounded value in the summary at the end. A
+ * larger difference means that the exact value does not include the last moment of the audio.
  */
 const AGREEMENT_DB = 0.1
 
@@ -62,7 +62,7 @@ export function createLoudnessReader() {
         current[name] = value === "-inf" ? -Infinity : Number(value)
       }
     },
-    /** Returns the measured loudness of `count` streams. */
+    /** Returns the measured loudness of each stream. `count` is the number of measured streams. */
     async end(workspace: string, count: number): Promise<StreamLoudness[]> {
       return await Promise.all(
         Array.from({ length: count }, async (_, at) => {

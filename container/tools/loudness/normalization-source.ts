@@ -52,9 +52,9 @@ export type UnprocessedStream = {
   tags: Record<string, string>
 }
 
-/** Source file of a normalization, as ffprobe describes it. */
+/** Source file of a loudness normalization, as ffprobe describes it. */
 export type NormalizationSource = {
-  /** Names of the container format by ffmpeg, separated by commas. */
+  /** Names that ffmpeg uses for the container format, such as `matroska,webm`. */
   format: string
   /** Extension of the file name in lower case, without the dot. */
   extension: string
@@ -65,7 +65,7 @@ export type NormalizationSource = {
 
 const OTHER_TYPES = ["video", "audio", "subtitle", "data", "attachment"] as const
 
-/** Parses the probe of a source file of a normalization. */
+/** Parses ffprobe's description of the source file of a loudness normalization. */
 export function readNormalizationSource(probe: ProbeResult, name: string): NormalizationSource {
   const streams = probe.streams.flatMap((each) => probedStream.safeParse(each).data ?? [])
   const { bit_rate: wholeRate, tags } = probedFormat.parse(probe.format)

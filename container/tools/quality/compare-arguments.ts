@@ -5,8 +5,9 @@ import type { QualityMetric } from "./quality-metrics.ts"
 import type { SampleSegment } from "./sample-segments.ts"
 
 /**
- * Times before a sample segment, in seconds. Decoding of the source starts `seekSeconds` before the
- * segment. Decoded frames are kept from `keptSeconds` before the segment on.
+ * Times before a sample segment, the part of a video in which frames are compared, in seconds.
+ * Decoding of the source starts `seekSeconds` before the segment. Decoded frames are kept from
+ * `keptSeconds` before the segment on.
  */
 export type ComparisonPreRoll = { seekSeconds: number; keptSeconds: number }
 
@@ -40,8 +41,8 @@ const WITHOUT_ROTATION = ["-noautorotate"]
 const RENDITION_THREADS = 2
 
 /**
- * Filter that drops frames before the first keyframe, since these frames depend on missing frames.
- * In formats without a keyframe index, ffmpeg may seek to any frame.
+ * Filter that drops frames before the first keyframe. In formats without a keyframe index, ffmpeg
+ * may seek to any frame, and frames before a keyframe then depend on frames that are missing.
  */
 const AFTER_KEYFRAME = "select='if(gt(key,0),st(0,1),0)+ld(0)'"
 

@@ -9,13 +9,13 @@ export type SampleSegment = { first: number; count: number }
  */
 const PLACES_MAX = 16
 /**
- * Length of a van der Corput sequence that has a number in each of PLACES_MAX equal parts of the
- * interval from 0 to 1.
+ * Length of a van der Corput sequence that has a number in each part, if the interval from 0 to 1
+ * is divided into at most PLACES_MAX equal parts.
  */
 const SEQUENCE_LENGTH = 2 * PLACES_MAX
 /**
- * Golden ratio. Its multiples modulo 1 are spread evenly, so that sample positions do not repeat
- * with the keyframe interval.
+ * Golden ratio. Its multiples modulo 1 are spread evenly, so that the segments have different
+ * distances from a keyframe.
  */
 const GOLDEN_RATIO = 0.618_033_988_75
 
@@ -52,8 +52,8 @@ function orderParts(parts: number): number[] {
 }
 
 /**
- * Returns the fraction from 0 to 1 whose binary digits are the binary digits of a number in reverse
- * order.
+ * Returns the fraction from 0 to 1 whose binary digits are those of a number in reverse order:
+ * binary 110 becomes binary 0.011.
  */
 function reverseBits(number: number): number {
   return number === 0 ? 0 : ((number % 2) + reverseBits(Math.floor(number / 2))) / 2

@@ -25,8 +25,8 @@ export type VideoEncoderPreset = {
   /** Number of encoder passes for renditions with a requested bitrate. */
   passes: 1 | 2
   /**
-   * Whether the encoder may use less than its bitrate although a higher bitrate would improve the
-   * picture.
+   * Whether the encoder may use less than its bitrate although more bits would improve the picture.
+   * An encode with a higher bitrate then helps.
    */
   missesBelow: boolean
   /** Codec tag of the stream in MP4 and MOV. */
@@ -87,8 +87,8 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
     crf: { sd: 22, hd: 22, fullHd: 22, uhd: 22 },
     // Slower presets take much more CPU time for slightly smaller files.
     speed: { sd: "medium", hd: "medium", fullHd: "medium", uhd: "medium" },
-    // A single pass used 5 to 6 % less than the bitrates. Two passes are within 4 %, and a first
-    // pass is fast.
+    // A single pass used 5 to 6 % less than the target bitrates. Two passes are within 4 % of them,
+    // and a first pass is fast.
     passes: 2,
     missesBelow: false,
     tag: "avc1",
@@ -112,11 +112,11 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
     sideMin: 2,
     // Large pictures get a better quality, because they are watched on large screens.
     crf: { sd: 32, hd: 32, fullHd: 31, uhd: 28 },
-    // The speed for 1080p took as long as the preset `medium` of x264.
+    // At 1080p, an encode with this speed took as long as one with the preset `medium` of x264.
     speed: { sd: "2", hd: "3", fullHd: "4", uhd: "5" },
     // A single pass used up to 3.8 times the bitrate, two passes were within 1 %.
     passes: 2,
-    // A stream with a single keyframe used only 66 % of its bitrate.
+    // The encoder may stay far below its bitrate: a stream with a single keyframe used only 66 %.
     missesBelow: true,
     tag: "vp09",
   },

@@ -4,12 +4,13 @@ import { startSpeechWorker } from "./speech-worker.ts"
 import type { SpeechWorker, SpeechWorkerSpec } from "./speech-worker.ts"
 
 /**
- * Age at which a speech worker is replaced, in milliseconds, so that the time limit of its process
- * never interrupts a task.
+ * Maximum age of a speech worker (a process that keeps a speech model in memory), in milliseconds.
+ * An older worker gets no more tasks, so that the time limit of its process never interrupts a
+ * task.
  */
 const AGE_MS_MAX = 6 * 3_600_000
 
-/** Exclusive use of a speech worker by one task. */
+/** Exclusive use of a speech worker, a process with a loaded speech model, by one task. */
 export type SpeechWorkerLease = {
   worker: SpeechWorker
   /**
@@ -20,7 +21,8 @@ export type SpeechWorkerLease = {
 }
 
 /**
- * Speech workers of a runner. An idle worker waits for the next task of the same account and model.
+ * Speech workers of a runner, which are processes that keep a speech model in memory. An idle
+ * worker waits for the next task of the same account and model.
  */
 export type SpeechWorkerPool = {
   /** Returns a worker for one task: an idle worker of the same account and model, or a new one. */
@@ -101,8 +103,9 @@ function openSpeechWorkers({
       const idle = idleEntries()
       const warm = idle.findLast((entry) => isSame(entry, spec))
       if (warm) stopWaiting(warm)
-      // Ends the worker that has been idle for the longest time if all workers together reach the
-      // capacity. An idle worker then exists, since tasks never outnumber the capacity.
+      // Ends the worker that has been idle for the longest time if there are as many workers as the
+      // runner may have tasks. An idle worker then exists, since at least the new task has no
+      // worker.
       else if (entries.size >= capacity && idle[0]) await leave(idle[0])
       const entry = warm ?? start(spec)
       return { worker: entry.worker, release: (isReusable) => release(entry, isReusable) }

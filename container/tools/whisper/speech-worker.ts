@@ -12,8 +12,8 @@ import { parseSpeechWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
 
 /**
- * Time limit of a speech worker's process, in milliseconds. The limit is far longer than a worker
- * is used, since transcribe-audio.ts enforces the time limit of a task.
+ * Time limit of a speech worker's process, in milliseconds. The limit is longer than any worker is
+ * in use, since the time limit of each task is enforced by transcribe-audio.ts.
  */
 const LIFE_MS_MAX = 7 * 24 * 3_600_000
 const LEAVE_MS_MAX = 1000
@@ -34,7 +34,8 @@ export type SpeechWorkerSpec = {
 }
 
 /**
- * Order of a task for the Python driver. The driver reads the audio of the task after the order.
+ * Order to transcribe audio, which the Python driver reads from its standard input as a line of
+ * JSON. The samples of the audio follow the line.
  */
 export type SpeechTaskOrder = {
   samples: number
@@ -131,8 +132,8 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
     async transcribe(order, sound, listener) {
       if (exited.signal.aborted) return { kind: "gone", end: await ended }
       task = openTask(listener)
-      // Sends nothing if stdin is closed, so that the answer is the end of the process and not the
-      // error of a broken pipe.
+      // Sends nothing if stdin is closed. The answer is then the end of the worker's process, which
+      // tells more than the error of a broken pipe.
       if (stdin?.writable === true) {
         send(order, sound, { stdin, exited: exited.signal }).catch(task.fail)
       }

@@ -17,7 +17,7 @@ const SAMPLE_BYTES = 2
 /** Longest delay that a timer of Node accepts, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** Part of a run's context that a transcription needs. */
+/** Values of a task's run that a transcription needs, such as settings and sandbox. */
 export type TranscriptionContext = {
   order: Pick<TaskOrder, "account_id">
   settings: RunnerSettings

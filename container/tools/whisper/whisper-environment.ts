@@ -68,8 +68,8 @@ export function listModelReadPaths(folder: string): string[] {
 }
 
 /**
- * Returns a list with the target of a link to another folder; an empty list for other files. Model
- * folders that clients of the Hugging Face hub create contain such links.
+ * Returns a list with the target of a link that leads to another folder, and an empty list for
+ * other files. Clients of the Hugging Face hub create model folders with such links.
  */
 function linkTarget(path: string): string[] {
   const target = existsSync(path) ? realpathSync(path) : path

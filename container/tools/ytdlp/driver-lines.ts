@@ -38,7 +38,10 @@ const error = z.object({
   facts: z.record(z.string(), z.unknown()).default({}),
   /** Class names of the Python exception and its causes, the outermost first. */
   types: z.array(z.string()).default([]),
-  /** HTTP status of the site's response, or of the proxy's response if `isRefused` is true. */
+  /**
+   * HTTP status of the site's response. If `isRefused` is true, the status is that of the proxy
+   * through which yt-dlp connects, and the proxy refused the connection.
+   */
   status: z.int().nullish(),
   isRefused: z.boolean().default(false),
   isRedirectLoop: z.boolean().default(false),

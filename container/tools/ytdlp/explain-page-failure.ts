@@ -18,7 +18,10 @@ const SERVER_ERROR_STATUS_MIN = 500
 /** Details of a run of yt-dlp in addition to the lines that its Python driver has printed. */
 export type YtdlpRunDetails = {
   bytesMax: number
-  /** Errors of connections that the proxy refused or that failed, the oldest error first. */
+  /**
+   * Errors of connections through the run's proxy that the proxy refused or that failed, the oldest
+   * error first.
+   */
   refusals: readonly EgressError[]
   /** Whether the download exceeded its maximum number of bytes. */
   isTooLarge: boolean
@@ -26,7 +29,10 @@ export type YtdlpRunDetails = {
   clean: (lines: readonly string[]) => string[]
 }
 
-/** Failure of a query of a web page, and whether a retry may succeed. */
+/**
+ * Failure to read the metadata of a web page's video or to download the video, and whether a retry
+ * may succeed.
+ */
 export type PageQueryFailure = { failure: TaskFailure; isRetryable: boolean }
 
 /** Explains in a sentence with advice why a query of a web page failed. */
@@ -52,7 +58,7 @@ function explainError(error: YtdlpDriverErrorLine, found: YtdlpRunDetails): Expl
   if (refused) return { code: refused.code, sentence: formatEgressErrorMessage(refused) }
   if (error.isRedirectLoop) return explainByCode("too_many_redirects")
   const ruled = findRule(error)
-  // Prefers the rule for the site's message to the rule for the HTTP status, unless the message
+  // Prefers a rule for the message of the error to a rule for its HTTP status, unless the message
   // only repeats the status.
   if (ruled && !/HTTP Error \d/.test(error.message)) return ruled
   const byStatus = error.status ? explainHttpStatus(error.status) : null
@@ -81,7 +87,7 @@ function findRule(error: YtdlpDriverErrorLine): Explanation | null {
   return rule ? { code: rule.code, sentence: rule.sentence } : null
 }
 
-/** Explains a failure without a rule by quoting the message of the site. */
+/** Explains a failure to which no rule applies by quoting the message of the site. */
 function quoteSiteMessage(error: YtdlpDriverErrorLine, found: YtdlpRunDetails): Explanation {
   const [siteMessage = ""] = found.clean([error.message])
   const isSiteMessage =

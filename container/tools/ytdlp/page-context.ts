@@ -2,7 +2,7 @@ import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../../settings.ts"
 
-/** Part of a run's context that a query of a web page needs. */
+/** Values of a task's run that are needed to read or download a web page's video by yt-dlp. */
 export type PageQueryContext = {
   order: Pick<TaskOrder, "secrets">
   settings: Pick<RunnerSettings, "egress" | "fetchCookies" | "toolPaths" | "workDir">

@@ -21,8 +21,8 @@ import { cleanToolLines } from "../ffmpeg/explain-failure.ts"
 const TRIES = 3
 const FIRST_DELAY_MS = 1000
 /**
- * Number of bytes that a query may receive in addition to the media: for web pages, manifests and
- * the overhead of TLS.
+ * Number of bytes that a run of yt-dlp may receive in addition to the media: for web pages,
+ * manifests and the overhead of TLS.
  */
 const PAGE_BYTES_MAX = 64 * 1024 ** 2
 

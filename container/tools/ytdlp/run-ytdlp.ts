@@ -46,7 +46,8 @@ export type YtdlpRun = {
 
 /**
  * Outcome of a run of yt-dlp: the last line of the driver or null, the end of the driver's process,
- * and the results of the run's proxy.
+ * and the results of the run's proxy: refused connections, and whether the download was too large
+ * or too slow.
  */
 export type YtdlpRunResult = {
   last: YtdlpDriverResultLine | YtdlpDriverErrorLine | null
@@ -57,7 +58,10 @@ export type YtdlpRunResult = {
   slowRate: number | null
 }
 
-/** Runs yt-dlp once in the workspace of a run, with its own proxy. */
+/**
+ * Runs yt-dlp once in the workspace of a task's run. A proxy for this run is the only access of
+ * yt-dlp to the web.
+ */
 export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promise<YtdlpRunResult> {
   const { settings, signal, taskSandbox, workspace } = context
   await using folder = await createSocketFolder(settings.workDir)

@@ -84,8 +84,8 @@ const NOT_SENT: S3Failure = {
 
 /**
  * Returns the error for a response of the Worker that contains no bytes of the S3 object. Returns
- * null for a response with bytes, and for status 416. Throws an Error if the response contains no
- * answer of S3, because then the Worker itself has failed.
+ * null for a response with bytes, and for status 416 (no bytes at the requested position). Throws
+ * an Error if the response contains no answer of S3, because then the Worker itself has failed.
  */
 export function findS3Failure(
   { headers, statusCode }: IncomingMessage,

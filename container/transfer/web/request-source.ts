@@ -78,9 +78,9 @@ export async function requestSource(request: SourceRequest): Promise<SourceRespo
 }
 
 /**
- * Requests a source from a byte position on. The rest of the source may be empty. A server that
- * does not support ranges may send the whole source again, if its version is the same. Throws a
- * SourceChangedError if the version is different.
+ * Requests a source from a byte position on. Returns "at its end" if no bytes are left. A server
+ * that does not support ranges may send the whole source again. Throws a SourceChangedError if the
+ * version of the source has changed.
  */
 export async function requestRestOfSource(
   request: SourceRequest,
@@ -95,7 +95,8 @@ export async function requestRestOfSource(
     const answer = await sendRequest(request, headMsMax, headers)
     if (answer.response.statusCode === 416) {
       answer.response.destroy()
-      // Interprets status 416 with the expected length as the end of the source at this position.
+      // Treats status 416 as the end of the source if the length in the response equals the
+      // position, since no bytes are left.
       if (readSourceLengthFrom416(answer.response) === position) return "at its end"
       throw new SourceChangedError("The source has become shorter.")
     }

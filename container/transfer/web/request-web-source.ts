@@ -9,8 +9,9 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import { parseRetryAfterMs } from "./retry-after.ts"
 
 /**
- * Creates a function that requests web URLs through `dial`. `sites` lists the allowed web sites; an
- * empty list allows all sites. `headers` are sent only to the origin of the requested URL.
+ * Creates a function that requests web URLs. All connections are made by `dial`, which checks the
+ * addresses. `sites` lists the allowed web sites; an empty list allows all sites. `headers` are
+ * sent only to the origin of the requested URL.
  */
 export function createWebRequester(
   dial: DialFunction,
@@ -36,8 +37,8 @@ export function createWebRequester(
 }
 
 /**
- * Returns the error for a server that has refused a request for a URL with the caller's headers.
- * `hadHeaders` means that the server received these headers.
+ * Returns the error for a URL with headers of the caller, if a server has refused access.
+ * `hadHeaders` is false if the URL redirects to another origin, which gets no headers.
  */
 function headersRefused({ statusCode }: IncomingMessage, hadHeaders: boolean): SourceError {
   const sentence = hadHeaders
@@ -52,8 +53,8 @@ const REQUIRES_LOGIN =
   "The server requires a login for the URL: add headers to that of a file, or use POST /fetch with cookies of an account."
 
 /**
- * Failures of a download by HTTP status, with sentences for the caller. All other 4xx statuses mean
- * NOT_SENT, and all other 5xx statuses mean BROKEN.
+ * Failures of a download by HTTP status, with sentences for the caller. NOT_SENT is the failure for
+ * all other 4xx statuses, and BROKEN for all other 5xx statuses.
  */
 const FAILURES_BY_STATUS: Readonly<Record<number, StatusFailure>> = {
   204: {

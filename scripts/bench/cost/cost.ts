@@ -52,7 +52,8 @@ export async function benchCost(scope: BenchResources): Promise<BenchResult[]> {
   const service = await startCountedService(scope, {
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${page.host}`,
     PAID_REQUESTS_PER_MINUTE: "100000",
-    // Delays the sweep beyond the measurement, because its cost belongs to no job.
+    // Delays the sweep, the service's periodic clean-up, beyond the measurement, because its cost
+    // belongs to no job.
     SWEEP_SECONDS: "3600",
   })
   const runs = watchRuns(service)
@@ -106,8 +107,9 @@ async function measure(
     workerMs: after.workerMs - before.workerMs,
     tasks: after.tasks - before.tasks,
     runnerSeconds: (after.ms - before.ms) / 1000,
-    // Takes the larger of two CPU times. The first includes short processes that have ended, and
-    // the second includes long processes that a sandbox killed.
+    // Takes the larger of two CPU times of the runner and its tools. The difference of totals
+    // includes short tools that have ended, and the sampled time includes long tools that a sandbox
+    // killed.
     vcpuSeconds: Math.max(after.runnerMs - before.runnerMs, times.ms()) / 1000,
   }
 }
@@ -181,7 +183,10 @@ function rowOf(name: string, use: JobResourceUse): string[] {
   return [name, ...thousands, ...all]
 }
 
-/** Kind of job to measure: the pool of its longest task, and the function that submits a job. */
+/**
+ * Kind of job to measure, with the runner pool of its longest task and a function that submits one
+ * such job.
+ */
 type CostCase = {
   name: string
   pool: PoolName

@@ -1,7 +1,7 @@
 /** Counts of operations by names such as `d1.trips`. A missing name means 0. */
 export type OperationCounts = Record<string, number>
 
-/** Path at which a counted service returns its counts. */
+/** Path at which a service that counts its operations returns the counts. */
 export const OPERATION_COUNTS_PATH = "/bench/counts"
 
 /** Returns the differences between later and earlier counts. */

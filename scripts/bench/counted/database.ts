@@ -4,15 +4,15 @@ import { D1DatabaseObject as Database } from "../../start/worker/d1/database.ts"
 // Replaces the Durable Object of a D1 database in workerd, and counts its queries.
 
 /**
- * Statement with which the benchmark reads the counts of queries. It is not counted, and neither
- * are statements of the benchmark itself, which begin with `MARK`.
+ * Statement with which the benchmark reads the counts of queries. Leaves the counts unchanged, as
+ * do the benchmark's other statements, which begin with `MARK`.
  */
 const COUNTS = "select 'counts'"
 const MARK = "/* of the bench */"
 
 /**
- * Counts of this module. An object cannot hold them, because workerd evicts an idle object and
- * creates the object again.
+ * Counts of queries to D1. A variable of the module holds them, because workerd evicts an idle
+ * Durable Object, which would lose them.
  */
 const counts = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, ms: 0, failed: 0 }
 

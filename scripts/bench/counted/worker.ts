@@ -15,8 +15,8 @@ const counts: OperationCounts = {}
 const watched = new WeakSet<object>()
 const calls = new WeakMap<object, Calls>()
 /**
- * Durable Object that executes the current call. Calls of the object to its own methods do not
- * count as requests.
+ * Durable Object whose method is running. A call from a Durable Object to itself is not billed, so
+ * that it does not count as a request.
  */
 const inside = new AsyncLocalStorage<unknown>()
 
@@ -68,7 +68,7 @@ async function tell(env: object): Promise<Response> {
   return Response.json(all)
 }
 
-/** Query of the numbers of jobs and webhooks by state. */
+/** SQL query of the numbers of all jobs, succeeded jobs, open jobs and delivered webhooks. */
 const BY_STATE = `/* of the bench */ select (select count(*) from jobs) as jobs,
   (select count(*) from jobs where state = 'succeeded') as succeeded_jobs,
   (select count(*) from jobs where state in ('waiting', 'running')) as open_jobs,
@@ -118,8 +118,8 @@ function watchStorage(className: string, object: object): void {
   const sql = fieldOf(storage, "sql")
   if (watched.has(sql)) return
   watched.add(sql)
-  // Observes the `sql` of each Durable Object separately, so that each statement is counted for the
-  // object's class.
+  // Wraps the `sql` storage of each Durable Object separately, so that each statement is counted
+  // for the class of its object.
   observeMethod(sql, "exec", (answer) => {
     queueMicrotask(() => {
       if (!isCursor(answer)) return

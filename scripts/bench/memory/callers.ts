@@ -9,7 +9,9 @@ import { makeMediaFile, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
 import { submitCommand, waitUntilFinal, uploadFile } from "../../cli/client/requests.ts"
 import type { BenchResources } from "../scope.ts"
 
-/** Numbers of commands, failed commands, uploads and webhooks of the load so far. */
+/**
+ * Numbers of commands, failed commands, uploads and received webhooks since the start of the load.
+ */
 export type MixedLoadCounts = {
   commands: number
   failed: number
@@ -84,8 +86,8 @@ async function readMixedMedia(scope: BenchResources) {
 }
 
 /**
- * Yields the number of each command at the time when the command is due. A late caller gets its
- * number at once.
+ * Yields consecutive command numbers, each at the time when its command is due. Yields at once if
+ * that time has passed.
  */
 async function* takeTurns({ commandsPerMinute, isOver }: MixedLoad): AsyncGenerator<number, void> {
   const startedMs = performance.now()

@@ -16,7 +16,10 @@ const CALLERS = 8
 const COMMANDS_PER_MINUTE = 250
 const EARLY_SECONDS = 60
 const GOAL_BYTES = 900e6
-/** Share of the intended commands that must have run for the load to count. */
+/**
+ * Minimum share of the intended commands that must have run. With fewer commands, the measurement
+ * is invalid.
+ */
 const PACE_SHARE_MIN = 0.9
 
 const SAMPLE_MS = 1000
@@ -26,8 +29,8 @@ const SAMPLES_PER_LINE = 30
 /** Measures the memory of the service's processes after a mixed load of short jobs. */
 export async function benchMemory(scope: BenchResources, seconds: number): Promise<BenchResult[]> {
   const service = await startBenchService(scope, {
-    // Without the list of ffmpeg's capabilities, the service accepts the wrong command that is part
-    // of the load, so that ffmpeg refuses the command as it runs.
+    // The load includes a wrong command that ffmpeg itself must refuse. With the list of ffmpeg's
+    // capabilities, the service would refuse the command before it runs.
     settings: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1", FFMPEG_FACTS: "none" },
   })
   const names = Array.from({ length: CALLERS }, (_, index) => `caller-${index}`)
@@ -86,9 +89,12 @@ type Part = "start" | "workerd" | "runner"
 
 type ServiceMemory = {
   stop(): void
-  /** Returns each process's median memory over the 15 seconds before this second, in bytes. */
+  /**
+   * Returns each process's median memory in the 15 seconds that end `seconds` after the start of
+   * the load, in bytes.
+   */
   partsAt(seconds: number): Record<Part, number>
-  /** Returns the sum of all processes' median memory over the same 15 seconds, in bytes. */
+  /** Returns the sum of the numbers that `partsAt` returns for the same second, in bytes. */
   totalAt(seconds: number): number
   /** Returns the present memory of all processes in bytes, including tools and sandboxes. */
   allBytes(): number

@@ -39,8 +39,8 @@ type SentJob = { id: string; sentAt: number }
 type Tally = Omit<JobLoadResult, "tookMs">
 
 /**
- * Prepares a load of jobs that many accounts create. `ended` contains the ids of all jobs that have
- * ended.
+ * Prepares a load of jobs that many accounts create. `ended` is a set to which the simulated runner
+ * adds the id of each job that ends.
  */
 export function startJobLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = createApiCaller(origin)
@@ -115,7 +115,7 @@ function waitsOf(sent: readonly SentJob[], handedAt: ReadonlyMap<string, number>
 
 /**
  * Limits the number of open jobs by the rate at which jobs end. A slow service then gets no more
- * jobs than it can process before their leases expire.
+ * jobs than it can process before it takes silent runs for dead (their leases expire).
  */
 function openPace(ended: ReadonlySet<string>) {
   let [lookedAt, endedThen, perSecond] = [performance.now(), ended.size, 0]

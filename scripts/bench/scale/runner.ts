@@ -20,13 +20,16 @@ const RETRY_MS = 200
  */
 export type SimulatedRunner = AsyncDisposable & {
   origin: string
-  /** Ids of the jobs whose last report was accepted, and the number of runs that were killed. */
+  /**
+   * Ids of the jobs of which the service accepted the last report, and the number of runs that the
+   * service told the runner to kill.
+   */
   ended: { finished: Set<string>; killed: number }
 }
 
 /**
  * Starts a simulated runner on loopback. Each task lasts for the time that `drawMs` returns. The
- * runner calls `onOrder` with each task.
+ * runner calls `onOrder` with each request to run a task (its order).
  */
 export async function startSimulatedRunner(
   drawMs: () => number,
@@ -82,8 +85,8 @@ async function report(order: TaskOrder, fields: object): Promise<boolean> {
 }
 
 /**
- * Calls a route for the task. Returns false if the run no longer has the task. Repeats calls that
- * fail for another reason.
+ * Calls a route of the Worker with the task's token. Returns false if the service has ended this
+ * run of the task. Repeats calls that fail for another reason.
  */
 async function callIo(
   order: TaskOrder,

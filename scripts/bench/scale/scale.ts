@@ -22,7 +22,8 @@ import { startSimulatedRunner } from "./runner.ts"
 export type ScaleOptions = { accounts: number; rate: number; seconds: number }
 
 /**
- * Result of a run. `counts` covers the jobs of the load, without the first upload of each account.
+ * Result of a run. `counts` has the operations of the load's jobs, without those of the first
+ * upload of each account.
  */
 export type ScaleResult = {
   facts: JobLoadResult
@@ -51,12 +52,15 @@ const SLOTS_MAX = 256
 const MAKERS = 8
 const SETTLE_MS_MAX = 120_000
 const LOOK_MS = 100
-/** Wait for the dispatchers' work after the last job, in milliseconds. */
+/**
+ * Wait after the last job, in milliseconds, in which the dispatchers (Durable Objects with the task
+ * queues) finish their work.
+ */
 const REST_MS = 3_000
 
 /**
  * Runs jobs of many accounts with a simulated runner. Prints the operations per job, and the rate
- * at which each limit of Cloudflare would be reached.
+ * of jobs at which each limit of Cloudflare would be reached.
  */
 export async function benchScale(
   scope: BenchResources,
@@ -68,7 +72,10 @@ export async function benchScale(
   return []
 }
 
-/** Starts a counted service, submits the jobs, and waits until all are over. */
+/**
+ * Starts a service that counts its operations, submits the jobs, and waits until all jobs have
+ * ended.
+ */
 export async function runScale(
   scope: BenchResources,
   { accounts, rate, seconds }: ScaleOptions,

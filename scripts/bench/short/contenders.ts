@@ -10,7 +10,7 @@ import { uploadFile } from "../../cli/client/requests.ts"
 import { findRunnerPid } from "../../cli/processes/memory.ts"
 import type { BenchService } from "../service.ts"
 
-/** Implementation of the measured work on a video: this service, or ffmpeg and ffprobe alone. */
+/** Program whose work on a video is measured: this service, or ffmpeg and ffprobe alone. */
 export type BenchContender = {
   /** Uploads the video if the contender needs an upload, and reads ffprobe's result. */
   probe: () => Promise<void>
@@ -87,7 +87,7 @@ async function download(caller: ApiCaller, url: string): Promise<void> {
   }
 }
 
-/** Paths of the operating system's ffmpeg and ffprobe, whichever tools the service uses. */
+/** Paths of the operating system's ffmpeg and ffprobe. The service may use another build. */
 export const systemToolPaths = { ffmpeg: ofSystem("ffmpeg"), ffprobe: ofSystem("ffprobe") }
 
 function ofSystem(name: string): string {
@@ -129,7 +129,7 @@ export async function printAndCompareFfmpegVersions({ pid }: BenchService): Prom
 
 /**
  * Returns the path of a service's ffprobe from the environment of its runner. Without /proc,
- * returns the ffprobe of this process.
+ * returns the path of the ffprobe that this benchmark process would use.
  */
 function ffprobeOf(servicePid: number): string {
   const runner = findRunnerPid(servicePid)

@@ -39,8 +39,8 @@ type Case = {
   /** Maximum time as a multiple of the bare tool's time. */
   ratio: number
   /**
-   * Maximum time beyond the bare tool's time. Applies instead of `ratio` if the service uses the
-   * same tool.
+   * Maximum time beyond the bare tool's time. Replaces `ratio` if the service uses the same ffmpeg
+   * as the comparison.
    */
   moreMs?: number
   workOf: (contender: BenchContender) => () => Promise<void>
@@ -115,7 +115,7 @@ async function makeLargeFilm(folder: string): Promise<string> {
   return await makeFilm(folder, "large.mp4", again)
 }
 
-/** Returns a function that does the work of a contender 100 times, 8 times concurrently. */
+/** Returns a function that does the work of a contender 100 times, with 8 concurrent runs. */
 function crowd(work: () => Promise<void>): () => Promise<void> {
   const times = Array.from({ length: CROWD.probes })
   return async () => void (await pMap(times, work, { concurrency: CROWD.callers }))
@@ -135,8 +135,8 @@ async function compareCase(
   })
   const [measuredMs, referenceMs] = [medianOf("lathe"), medianOf("bare")]
   const [ratio, moreMs] = [measuredMs / referenceMs, measuredMs - referenceMs]
-  // Compares the difference of the times if the service uses the same tool, because the time of the
-  // tool itself cannot be reduced.
+  // If the service uses the same ffmpeg as the comparison, the goal limits the difference of the
+  // times and not their ratio, because the time of ffmpeg itself cannot be reduced.
   const isByMore = usesBareTools && moreMsMax !== undefined
   return {
     name: `short: ${name}`,

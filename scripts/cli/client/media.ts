@@ -5,7 +5,10 @@ import { join } from "node:path"
 import { findMediaTools } from "../media-tools.ts"
 import type { SizedRequestBody } from "./caller.ts"
 
-/** Paths of the ffmpeg and ffprobe that a service with this process's environment uses. */
+/**
+ * Paths of the ffmpeg and ffprobe that a service would use if it were started with the environment
+ * variables of this process.
+ */
 export const serviceToolPaths = findMediaTools()
 
 /** Reads a local file into the body of an upload. */

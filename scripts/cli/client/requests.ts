@@ -33,7 +33,7 @@ export async function submitCommand(caller: ApiCaller, order: NewCommandRequest)
   return createdCommand.parse(JSON.parse(answer.text)).command_id
 }
 
-/** Uploads a file and returns the File record of the response. */
+/** Uploads a file and returns its record from the response. */
 export async function uploadFile(
   caller: ApiCaller,
   name: string,

@@ -31,9 +31,9 @@ export function readProcessTreeCpuMs(pid: number): number {
 }
 
 /**
- * Returns the CPU time that a process and its descendants use during `work`, in milliseconds.
- * Counts only processes that exist before and after the work, so that short-lived tools do not
- * count. Returns null without /proc.
+ * Returns the CPU time that a process and its descendants use during `work`, in milliseconds. Sums
+ * the differences of processes that exist both before and after the work, so that tools that run
+ * only during the work do not count. Returns null without /proc.
  */
 export async function measureProcessTreeCpuMs(
   pid: number,
@@ -47,8 +47,9 @@ export async function measureProcessTreeCpuMs(
 }
 
 /**
- * Samples the CPU time of a process and its descendants from now on, in milliseconds. Includes
- * processes that a sandbox kills, because their CPU time is not added to that of a parent.
+ * Samples the CPU time of a process and its descendants from now on, in milliseconds. The samples
+ * include processes that a sandbox kills, whose CPU time the kernel does not add to that of a
+ * parent.
  */
 export function watchProcessTreeCpu(pid: number): { ms(): number; stop(): void } {
   const before = ownTimes(pid)

@@ -21,20 +21,23 @@ const TITLE =
 const FRAME = "hue=s=0.4,drawbox=x=0:y=0:w=iw:h=ih:color=orange:t=8"
 
 export type DemoCommand = {
-  /** ffmpeg command that reads in_1 and writes out_1. Contains no single quotes. */
+  /**
+   * ffmpeg command that reads the input file `in_1` and writes the output file `out_1`. Contains no
+   * single quotes.
+   */
   command: string
   outputName: string
   /** Effect of the command, as verb phrases such as "writes a title". */
   purpose: string
 }
 
-/** Options of an ffmpeg command, and their effect. */
+/** Options of an ffmpeg command, and their effect as a verb phrase. */
 type CommandPart = { words: string; purpose: string }
 
 /**
- * Returns ffmpeg commands that change a file's video and audio noticeably. The second command is
- * for an ffmpeg without the filter drawtext or a font. Returns an empty list for a file with
- * neither video nor audio.
+ * Returns ffmpeg commands that change a file's video and audio noticeably. The first command writes
+ * a title; the second draws a frame instead, for an ffmpeg that lacks the filter drawtext or a
+ * font. Returns an empty list for a file with neither video nor audio.
  */
 export function makeDemoCommands(probe: ProbeResult): DemoCommand[] {
   const { video, audio } = findMainStreams(probe)

@@ -67,7 +67,10 @@ async function runBatch(api: DemoApi, request: object): Promise<LectureRecord> {
   throw new CliError("The events of the batch ended before the batch.")
 }
 
-/** Names of the saved files, by the job's name and the output's key as `<job>/<output>`. */
+/**
+ * Names of the saved files. The map's keys are `<job>/<output>`: a job's name in the batch and an
+ * output's key.
+ */
 type SavedFiles = ReadonlyMap<string, string>
 
 async function saveOutputs(
@@ -107,7 +110,8 @@ function jobRows(record: LectureRecord, name: string, job: LectureJob, saved: Sa
 }
 
 /**
- * Formats the wait of a job: the time from the end of the last job that it needs until its start.
+ * Formats the wait of a job: the time from the end of the last job whose output it reads until its
+ * own start.
  */
 function waitOf({ jobs }: LectureRecord, { needs, started_at }: LectureJob): string {
   const ends = needs.flatMap((name) => jobs[name]?.completed_at ?? []).map((at) => Date.parse(at))
@@ -133,8 +137,8 @@ function timesOf({ created_at }: LectureRecord, { started_at, completed_at }: Le
 }
 
 /**
- * Throws a CliError if the batch failed. The message has the errors of all failed jobs except those
- * whose input failed.
+ * Throws a CliError if the batch failed. The message has the errors of all failed jobs, except jobs
+ * that failed only because a job before them did.
  */
 function requireSuccess({ status, jobs }: LectureRecord): void {
   if (status === "success") return

@@ -2,10 +2,10 @@
 const RESOLUTIONS = ["720p", "480p", "240p"]
 
 /**
- * Returns the body of POST /batches that processes a File with a film: normalizes the loudness,
- * transcribes the speech, burns in captions, and makes three renditions, a poster and a waveform
- * image. The captions are WebVTT, because the filter `subtitles` cannot open the empty SRT file of
- * a film without speech.
+ * Returns the body of a POST /batches whose jobs process an uploaded film: they normalize the
+ * loudness, transcribe the speech, burn in captions, and make three renditions, a poster and a
+ * waveform image. The captions are WebVTT, because the filter `subtitles` cannot open the empty SRT
+ * file of a film without speech.
  */
 export function makeLectureRequest(fileId: string) {
   return {

@@ -5,19 +5,25 @@ import { LiveCheckStepError } from "./step-error.ts"
 import type { LiveCheckStepEvidence } from "./step-error.ts"
 
 const ANSWER_MS_MAX = 60_000
-/** Time for which the service delays a response until a job ends, in seconds. */
+/**
+ * Maximum time for which the service may delay a response while it waits for the end of a job, in
+ * seconds.
+ */
 const WAIT_SECONDS = 10
 const POLL_MS = 250
 const SHOWN_CHARACTERS = 300
 
-/** Access of one step of the live check to the API of the checked service. */
+/**
+ * Access of one step of the live check, which tests a deployment by real jobs, to the API of the
+ * service.
+ */
 export type LiveCheckApi = {
   /** Origin of the service, without /v1. */
   origin: string
   key: string
   /** Signal that is aborted when the whole check must end. */
   signal: AbortSignal
-  /** Deadline of the step, in the clock of `performance.now()`. */
+  /** Time at which the step must have ended, in milliseconds of `performance.now()`. */
   untilMs: number
 }
 
@@ -44,7 +50,10 @@ export const checkedJobSchema = z.looseObject({
 
 export type CheckedJob = z.infer<typeof checkedJobSchema>
 
-/** Status of a Job for each status in records of other types. */
+/**
+ * Status in the record type `Job`, by the status in other records of a job, such as that of a
+ * command.
+ */
 const JOB_STATUS = {
   pending: "queued",
   running: "processing",

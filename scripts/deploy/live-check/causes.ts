@@ -4,8 +4,8 @@ import { WRONG_OUTPUT_CODE } from "./steps.ts"
 import { WEBHOOK_ANSWERED_ELSEWHERE_CODE, WEBHOOK_NOT_TRIED_CODE } from "./webhook.ts"
 
 /**
- * Failed step of the live check, with the operator's health right after the failure; null if the
- * health could not be read.
+ * Failed step of the live check. `health` is the response of /operator/health right after the
+ * failure, or null if there was no response.
  */
 export type FailedLiveCheckStep = {
   name: string
@@ -133,8 +133,8 @@ function hasCode(...codes: string[]): Cause["fits"] {
 }
 
 /**
- * Reports whether a container of the step's pool could not be started for a reason that matches the
- * pattern.
+ * Makes a test of a failed step: a container of the step's runner pool could not be started, for a
+ * reason that matches the pattern.
  */
 function startFailed(pattern: RegExp): Cause["fits"] {
   return ({ evidence, health }) =>

@@ -26,8 +26,8 @@ export const operatorHealthSchema = z.object({
 export type OperatorHealth = z.infer<typeof operatorHealthSchema>
 
 /**
- * Health of the first runner that responded in each pool, by pool; null without a response so far.
- * The plain runner has the name `this machine`.
+ * Health of the first runner that responded in each runner pool, by the pool's name; null if none
+ * has responded yet. A runner without containers is listed as `this machine`.
  */
 export type RunnerHealthByPool = Map<string, RunnerHealth | null>
 

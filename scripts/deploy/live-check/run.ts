@@ -21,8 +21,8 @@ import type { LiveCheckStepResults, LiveCheckStep } from "./steps.ts"
 import pRetry from "p-retry"
 
 /**
- * Time limit of a step, in milliseconds. After the first deployment, a container waits some minutes
- * for its image.
+ * Time limit of a step, in milliseconds. Allows for the first start of a container after a
+ * deployment, which waits some minutes for its image.
  */
 const STEP_MS_MAX = 600_000
 
@@ -54,7 +54,10 @@ export async function runLiveCheck(
 
 export type LiveCheckOptions = {
   operator: OperatorAccess
-  /** URL of media to fetch and to look up. Without a URL, both steps count as unchecked. */
+  /**
+   * URL of media to fetch and to look up. Without a URL, the steps for fetches and lookups count as
+   * unchecked.
+   */
   checkUrl: string | null
   /**
    * Signal that ends the check early when aborted. The account of the check is deleted in any case.
@@ -69,7 +72,8 @@ export type LiveCheckOptions = {
 type State = "ok" | "failed" | "unchecked"
 
 /**
- * Data of a live check that runs: its options, its temporary account, and the results of its steps.
+ * State of a running live check: its options, the API key of its temporary account, and the results
+ * of its steps.
  */
 type Check = LiveCheckOptions & {
   results: LiveCheckStepResults
@@ -142,8 +146,8 @@ async function takeStep(check: Check, step: LiveCheckStep): Promise<State> {
 }
 
 /**
- * Reads the health of the service from an operator's route. The request makes each runner try all
- * known attacks on its sandbox. Returns null if the service does not send the health.
+ * Reads the health of the service from /operator/health. The query makes each runner test its
+ * sandbox with all known attacks. Returns null if the service does not send the health.
  */
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {
   try {

@@ -3,7 +3,7 @@
  * cause.
  */
 export type LiveCheckStepEvidence = {
-  /** Status of the error response. */
+  /** HTTP status of the error response. */
   status?: number
   /** Status of the step's job; absent if no job was created. */
   job?: "queued" | "processing" | "completed" | "failed"

@@ -34,7 +34,8 @@ export type LiveCheckStep = {
 }
 
 /**
- * Steps of the live check, in the order in which they run. Each step tests another kind of work.
+ * Steps of the live check, in the order in which they run. Each step tests a different feature of
+ * the service.
  */
 export const LIVE_CHECK_STEPS: readonly LiveCheckStep[] = [
   { name: "upload", run: uploadTone },
@@ -87,8 +88,8 @@ async function runCommand(
   )
   results.commandId = id
   const film = await downloadOutput(api, await waitUntilCheckedJobEnds(api, id, "media"), judgeMp4)
-  // Uploads the output and waits for ffprobe's result, so that the content of the output is checked
-  // and not only its size.
+  // Uploads the output again as a file and waits for ffprobe's result, which checks the content of
+  // the output and not only its size.
   const file = await uploadUntilProbed(api, "film.mp4", Uint8Array.from(film))
   expectFacts(file, { format_name: "mov,mp4", codecs: ["h264", "aac"], ...SIZE })
   results.film = `svc_id://${file.id}`
@@ -238,7 +239,7 @@ function wrongOutput(sentence: string): LiveCheckStepError {
   return new LiveCheckStepError(sentence, { code: WRONG_OUTPUT_CODE })
 }
 
-/** Code of the error for an output with the wrong content. */
+/** Error code of a step whose downloaded output has the wrong content. */
 export const WRONG_OUTPUT_CODE = "wrong_output"
 
 const SAMPLES_PER_SECOND = 16_000

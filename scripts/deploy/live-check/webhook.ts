@@ -87,6 +87,9 @@ export async function waitUntilWebhookIsDelivered(
   }
 }
 
-/** Codes of errors for a webhook that was not tried, or that another server answered. */
+/**
+ * Error codes of the webhook step: no try was made, or another server than the checked service
+ * received the webhook.
+ */
 export const WEBHOOK_NOT_TRIED_CODE = "webhook_not_tried"
 export const WEBHOOK_ANSWERED_ELSEWHERE_CODE = "webhook_answered_elsewhere"

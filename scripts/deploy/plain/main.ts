@@ -6,8 +6,8 @@ import { readServiceConfig } from "../../cli/service-config.ts"
 import { ensureSite } from "../../site/ensure.ts"
 
 /**
- * Custom build of wrangler.toml, which wrangler runs before its first request to the account. The
- * build prepares a plain `wrangler deploy`.
+ * Custom build command of wrangler.toml, which wrangler runs before its first request to the
+ * account. The command prepares the account for a `wrangler deploy` without `npm run deploy`.
  */
 await runScript(async () => {
   const command = findWranglerCommand()

@@ -14,9 +14,9 @@ import { readDeploymentSettings, listChangedDeploymentSettings } from "../settin
 import { runWranglerOrThrow } from "../wrangler.ts"
 
 /**
- * Creates the resources on which a plain `wrangler deploy` depends: storage, queues, a Worker with
- * the required secrets, and migrated databases. Throws a CliError if the deployed settings differ
- * from wrangler.toml.
+ * Creates the resources that a `wrangler deploy` without `npm run deploy` needs: storage, queues, a
+ * Worker with the required secrets, and migrated databases. Throws a CliError if the deployed
+ * settings differ from wrangler.toml.
  */
 export async function prepareWranglerDeploy(
   environment: NodeJS.ProcessEnv,
@@ -54,8 +54,8 @@ export async function prepareWranglerDeploy(
 }
 
 /**
- * Returns the environment for the checks: the account that wrangler selects, but no settings,
- * because `wrangler deploy` reads none.
+ * Returns the environment variables for the checks: those that select the Cloudflare account, but
+ * no settings of the service, because `wrangler deploy` reads no settings from the environment.
  */
 function environmentOf(
   { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: chosen }: NodeJS.ProcessEnv,

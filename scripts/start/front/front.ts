@@ -25,9 +25,7 @@ export const callersEntrypointSettingsSchema = z.object({
   /** Port and addresses of this machine that callers may use in `Host`. */
   port: z.number(),
   addresses: z.array(z.string()),
-  /**
-   * Origin of the service for callers, if the origin differs from the addresses of this machine.
-   */
+  /** Origin in the URLs that callers use, if its host is not an address of this machine. */
   publicOrigin: z.string().optional(),
   /** Header in which a proxy in front of the service sends the client's address, in lower case. */
   clientAddressHeader: z.string().optional(),
@@ -79,8 +77,8 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
 }
 
 /**
- * Returns the URL of a request without dot segments. Returns a Problem if the request must not
- * reach the Worker.
+ * Returns the URL of a request without dot segments. Returns an error response (Problem) if the
+ * request must not reach the Worker.
  */
 function judge(request: Request, settings: CallersEntrypointSettings): URL | Problem {
   const { headers, url } = request
@@ -183,14 +181,14 @@ function starting(): Problem {
 }
 
 /**
- * Stream of workerd that announces its length, so that a response with this body has a
+ * Stream class of workerd for a known number of bytes, so that a response with such a body has a
  * `content-length`.
  */
 declare const FixedLengthStream: new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
 
 /**
- * Maximum time for which the body of a refused request is read, in milliseconds. Meanwhile the
- * sender can read the response.
+ * Maximum time for which the rest of a refused request's body is read, in milliseconds. The sender
+ * can read the response in this time.
  */
 const REST_MS_MAX = 10_000
 const ROOM_BYTES = 64 * 1024
@@ -201,9 +199,9 @@ type HeldBody = {
    * Stream that the Worker reads. Canceling this stream does not cancel the body of the request.
    */
   readonly passed: ReadableStream<Uint8Array>
-  /** Progress of reading the body. */
+  /** State of the body: no byte read, some bytes read, or read to the end. */
   readonly state: "untouched" | "begun" | "ended"
-  /** Reads and drops the rest of the body, for a limited time. */
+  /** Reads and discards the rest of the body, for at most `REST_MS_MAX`. */
   drop(): Promise<void>
 }
 

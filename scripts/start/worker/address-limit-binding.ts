@@ -1,5 +1,5 @@
 // This module makes a rate limit binding in workerd. The binding has the interface of Cloudflare's
-// binding, and counts in the memory of this isolate.
+// binding, and keeps its counts in memory.
 
 /**
  * Maximum number of keys that are counted in a period. Above this number, the oldest keys are

@@ -29,7 +29,10 @@ export type LimitedD1Methods = {
   batch(statements: PreparedStatement[]): Promise<unknown>
 }
 
-/** Number of D1 statements that the present invocation of the Worker has run. */
+/**
+ * Number of D1 statements that the current invocation of the Worker has run. Cloudflare limits this
+ * number.
+ */
 const invocations = new AsyncLocalStorage<{ statements: number }>()
 /** Highest number of statements of an invocation since `takePeakStatementCount` was last called. */
 let peak = 0

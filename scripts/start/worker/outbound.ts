@@ -21,7 +21,7 @@ export type OutboundOptions = Omit<DialOptions, "upstream"> & {
 
 /**
  * Makes the handler of the Worker's outgoing requests, whose target is the full URL. The handler
- * checks addresses as the runner does. The handler passes redirects to the Worker instead of
+ * refuses private addresses as the runner does, and returns redirects to the Worker instead of
  * following them.
  */
 export function makeOutgoingRequestHandler(options: OutboundOptions) {

@@ -6,9 +6,9 @@ import { openDirectory } from "../../db/database.ts"
 import { countMailIfAllowed } from "../../db/accounts/mail-counts.ts"
 
 /**
- * Maximum number of mails to one address in an hour, by the purpose of the next mail. Mails of all
- * purposes count together. Password resets have a higher limit than notices and confirmations, so
- * that strangers who request those mails to the address cannot block a reset.
+ * Maximum number of mails to one address in an hour, by the purpose of the mail to be sent. Mails
+ * of all purposes count together. Password resets have a higher limit than notices and
+ * confirmations, so that strangers who request those mails for an address cannot block a reset.
  */
 export const MAILS_PER_HOUR_MAX = { notice: 2, confirmation: 4, reset: 5, invitation: 6 } as const
 
@@ -21,8 +21,8 @@ export type MailPurpose = keyof typeof MAILS_PER_HOUR_MAX
 export type MailOutcome = "sent" | "failed" | "limited"
 
 /**
- * Sends a mail unless the limit of its address is reached. All mails that a stranger can request
- * are sent by this function.
+ * Sends a mail unless its address has received the maximum number of mails in this hour. All mails
+ * that a stranger can request are sent by this function.
  */
 export async function sendRateLimitedMail(
   env: Env,

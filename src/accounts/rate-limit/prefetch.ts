@@ -12,8 +12,8 @@ export type PrefetchedRequests = {
 
 const KEYS_MAX = 10_000
 /**
- * Time for which an expired grant stays stored, in milliseconds. This time exceeds the validity of
- * every grant.
+ * Time in milliseconds for which a grant stays stored after its expiry, until its unused requests
+ * have been returned to the rate limiter. Every grant is valid for a shorter time.
  */
 const KEPT_MS = 10_000
 
@@ -21,16 +21,16 @@ const prefetches = makeBoundedCache<PrefetchedRequests>(KEYS_MAX)
 let timesForgotten = 0
 
 /**
- * Returns the prefetched requests of a key by the key's hash, even if they have expired; null
- * without prefetched requests.
+ * Returns the requests that the rate limiter granted in advance to the key with this hash, even if
+ * the grant has expired; null without a grant.
  */
 export function findPrefetchedRequests(hash: string): PrefetchedRequests | null {
   return prefetches.get(hash)
 }
 
 /**
- * Returns a counter that increases when prefetched requests are dropped. A caller compares the
- * counter before and after its call of the rate limiter to detect a drop.
+ * Returns a counter that increases whenever prefetched requests are dropped. A caller compares the
+ * counter before and after its call of the rate limiter, to detect a drop during the call.
  */
 export function readPrefetchDropCount(): number {
   return timesForgotten

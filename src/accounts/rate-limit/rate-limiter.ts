@@ -30,22 +30,23 @@ const KNOWN_MS = 1_000
 const FRESH_MS = 500
 
 /**
- * Delay from a count to its write to storage, in milliseconds. Counts of this time are lost if the
- * process dies. Cloudflare evicts an idle object after ten seconds at the earliest, which is after
- * the write.
+ * Delay from a counted request to the write of the counts to storage, in milliseconds. Counts not
+ * written yet are lost if the process dies. Cloudflare evicts an idle object after ten seconds at
+ * the earliest, which is after the write.
  */
 const WRITE_AFTER_MS = 5_000
 
 /**
- * Minimum ratio of the requests that remain in the window to the requests granted in advance. Below
- * this ratio, no requests are granted in advance, so that the limit stays exact.
+ * Factor by which the remaining requests of the window must exceed the requests to be granted in
+ * advance. Otherwise none are granted in advance, so that the limit stays exact.
  */
 const PLENTY = 4
 const NOTHING_MORE: RateLimitRequest = { changes: false, wanted: 0, unused: null }
 
 /**
  * Time after a write for which the caller's reads use the primary database instead of a replica, in
- * milliseconds. An idle rate limiter stays in memory at least as long.
+ * milliseconds. The time of the write is only in memory, where Cloudflare keeps an idle object for
+ * at least ten seconds.
  */
 const CHANGE_MS = 10_000
 
@@ -74,7 +75,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #isWriteDue = false
   /** Time of the last request of the API key or user that may have written to the database. */
   #changedAt = 0
-  /** Callbacks that resolve the waiting calls of `untilForgotten`. */
+  /** Callbacks that `forget` calls to end the waits of `untilForgotten` for a change of the key. */
   readonly #watchers = new Set<() => void>()
   /** Expiry times of the leases of open uploads, by upload. */
   readonly #uploads = new Map<string, number>()
@@ -125,7 +126,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     if (changes) this.#changedAt = now
     const limit = computeEffectiveLimits(caller.account, getSettings(this.env)).requestsPerMinute
     const leftMs = this.#window.endsAt - now
-    // A window that ends more than a minute from now began before the clock was set back.
+    // Begin a new window also if the present one ends later than a whole window from now. The clock
+    // was then set back after the window began.
     if (leftMs <= 0 || leftMs > WINDOW_MS) this.#window = { endsAt: now + WINDOW_MS, used: 0 }
     const allowed = this.#window.used < limit
     if (allowed) this.#count(caller, now)
@@ -195,8 +197,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   }
 
   #writeLater(): void {
-    // A timer replaces an alarm: an alarm costs a write, and would wake an evicted object that has
-    // no counts to write.
+    // Use a timer instead of a Durable Object alarm: setting an alarm costs a write, and the alarm
+    // would wake an evicted object that has no counts to write.
     if (this.#isWriteDue) return
     this.#isWriteDue = true
     setTimeout(() => this.ctx.waitUntil(this.#write()), WRITE_AFTER_MS)
@@ -251,8 +253,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   }
 
   /**
-   * Reads the key from the database. Repeats the read if `forget` was called meanwhile, because the
-   * result may be outdated.
+   * Reads the key from the database. If `forget` was called during the read, the result may be
+   * outdated, so the read is repeated.
    */
   async #findAnew(hash: string): Promise<Caller | null> {
     for (;;) {

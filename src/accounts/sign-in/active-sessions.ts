@@ -16,8 +16,8 @@ export async function readActiveSessions(
   origin: string,
   userId: string,
 ): Promise<{ sessions: ActiveSession[]; hasPassword: boolean }> {
-  // The adapter lists the sessions, because better-auth's route for sessions requires a recent
-  // sign-in.
+  // Lists the sessions by better-auth's internal adapter, because better-auth's route for sessions
+  // requires a recent sign-in.
   const { internalAdapter } = await getBetterAuth(env, origin).$context
   const [sessions, credentials] = await Promise.all([
     internalAdapter.listSessions(userId, { onlyActiveSessions: true }),

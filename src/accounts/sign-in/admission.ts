@@ -18,15 +18,15 @@ export type SignUpApplicant = {
 }
 
 /**
- * Permission to sign up: the plan or invitation that grants it, and whether the email counts as
- * verified.
+ * Permission to sign up: the plan or invitation that grants the permission, and whether the user's
+ * email counts as verified.
  */
 export type SignUpAdmission = { by: NewUser["admittedBy"]; isVerified: boolean }
 
 /**
- * Returns the permission of a person to sign up, by the setting SIGN_UP or by an invitation, which
- * is always sufficient. Throws a 403 response without permission, and a 400 response for an email
- * that is too long to be stored.
+ * Returns the permission of a person to sign up. The permission comes from the setting SIGN_UP, or
+ * from an invitation, which suffices under every setting. Throws a 403 response without permission,
+ * and a 400 response for an email that is too long to be stored.
  */
 export async function requireSignUpPermission(
   env: Env,

@@ -94,8 +94,8 @@ function makeAuth(env: Env, origin: string) {
     advanced: {
       ...cookiesOf(origin),
       database: { generateId: newId },
-      // Cloudflare sets `cf-connecting-ip`; on one machine, the entrypoint `callers` sets the
-      // header. A value that the client sent is dropped.
+      // Cloudflare sets `cf-connecting-ip`. On one machine, the Worker's entrypoint `callers` sets
+      // the header. Both drop a value that the client sent.
       ipAddress: { ipAddressHeaders: ["cf-connecting-ip"] },
       backgroundTasks: { handler: (work) => waitUntil(work) },
       disableCSRFCheck: false,
@@ -188,7 +188,8 @@ function socialProvidersOf(providers: SignInProviderSettings): SocialProviders {
 }
 
 /**
- * Maps `confirmed_at` of a GitLab profile to the field `emailVerified` of other sign-in services.
+ * Converts `confirmed_at` of a GitLab profile to `emailVerified`, the field in which other sign-in
+ * services report a verified email.
  */
 function confirmed(profile: object): { emailVerified: boolean } {
   return { emailVerified: "confirmed_at" in profile && typeof profile.confirmed_at === "string" }

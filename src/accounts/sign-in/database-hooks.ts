@@ -47,7 +47,7 @@ export function makeBetterAuthDatabaseHooks(
       },
       update: {
         after: async (updated: unknown) => {
-          // The user is null if the user has been removed meanwhile.
+          // The user is null if another request has deleted the user.
           const { data: user } = owned.safeParse(updated)
           if (!user) return
           await renameAccountToEmail(openDirectory(env), user)
@@ -69,7 +69,8 @@ export function makeBetterAuthDatabaseHooks(
     },
     account: {
       create: {
-        // Removes the access tokens of sign-in services, which only identify users.
+        // Removes the access tokens of sign-in services, because the services are used only to
+        // identify users.
         before: async () => ({ data: { accessToken: null, refreshToken: null, idToken: null } }),
       },
     },

@@ -39,7 +39,7 @@ export async function makeEmailLinkToken(
 
 /**
  * Verifies the token of a mailed link. Returns null for an invalid token. Every later change of the
- * user invalidates the token, such as its own use, a password reset or a change of email.
+ * user invalidates the token: the use of the link itself, a password reset or a change of email.
  */
 export async function verifyEmailLinkToken(env: Env, token: string): Promise<EmailLink | null> {
   const { data } = claims.safeParse(await verifyJWT(token, getSettings(env).LATHE_SECRET))

@@ -11,9 +11,9 @@ export const EMAIL_LENGTH_MAX = 254
 export const AUTH_RATE_LIMIT_WINDOW_MS = 60_000
 
 /**
- * Routes of better-auth that this service serves below AUTH_PATH. `requestsMax` is the number of
- * requests that one IPv4 address or IPv6 /64 may make in a window. The number is low for routes
- * that check a password, send a mail or store rows. All other routes of better-auth are closed.
+ * Routes of better-auth that this service serves below AUTH_PATH; all others are closed.
+ * `requestsMax` is the number of requests that one IPv4 address or IPv6 /64 may make in a window.
+ * The number is low for routes that check a password, send a mail or store rows.
  */
 export const AUTH_ROUTES = [
   { method: "GET", path: "/callback/:provider", requestsMax: 20 },

@@ -10,7 +10,7 @@ import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 const RESET_LIFE_MS = 3_600_000
 
 /**
- * Endpoint that mails a link to reset a password. The endpoint responds before it searches the
+ * Endpoint that mails a link to reset a password. The endpoint responds before it searches for the
  * user, so that the response does not reveal whether a user has the email.
  */
 export function passwordResetEndpoint(env: Env, mails: SignInMailers) {
@@ -30,7 +30,7 @@ export function passwordResetEndpoint(env: Env, mails: SignInMailers) {
 
 /**
  * Endpoint that mails another link to confirm an email. The endpoint responds before it searches
- * the user, so that the response does not reveal whether a user has the email.
+ * for the user, so that the response does not reveal whether a user has the email.
  */
 export function confirmationLinkEndpoint(env: Env, mails: SignInMailers) {
   const options = { method: "POST", body: AUTH_BODY_SCHEMAS["/send-verification-email"] } as const

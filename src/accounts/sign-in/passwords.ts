@@ -4,8 +4,8 @@ import { PASSWORD_LENGTH_RANGE } from "./limits.ts"
 import { authError } from "./auth-errors.ts"
 
 /**
- * Minimum assumed duration of a scrypt hash, in milliseconds. A measurement can be too low,
- * because the clock of a Worker may stand still during the computation.
+ * Lower bound for the measured duration of a scrypt hash, in milliseconds. A measurement can be too
+ * low, because the clock of a Worker may stand still during the computation.
  */
 const COST_MS_MIN = 100
 const COST_MS_MAX = 250
@@ -36,8 +36,8 @@ export function checkPasswordLength({ length }: string): void {
 }
 
 /**
- * Runs a hash computation after the wait that the scheduler demands. Waits for a timer, not for the
- * promise of another request, because that request may have ended.
+ * Runs a hash computation after the wait that the scheduler demands. The wait uses a timer: a
+ * promise of another request never resolves if that request has ended.
  */
 async function inTurn<Value>(compute: () => Promise<Value>): Promise<Value> {
   const waitMs = turns.take(Date.now(), costMs)
@@ -45,7 +45,8 @@ async function inTurn<Value>(compute: () => Promise<Value>): Promise<Value> {
   if (waitMs > 0) await scheduler.wait(waitMs)
   const startedAt = Date.now()
   const computed = compute()
-  // The synchronous part of the hash computation blocked the isolate until here.
+  // Hashing blocks the isolate before it returns its promise, so the time since `startedAt` is its
+  // cost.
   costMs = Math.min(Math.max(Date.now() - startedAt, COST_MS_MIN), COST_MS_MAX)
   return await computed
 }
@@ -59,15 +60,16 @@ function busy(): APIError {
 /** Scheduler of computations that block the isolate. */
 type CpuScheduler = {
   /**
-   * Returns the wait before work of this cost may begin, in milliseconds, and reserves the CPU
-   * time. Returns null if the wait would be too long.
+   * Returns the wait before work of `costMs` may begin, in milliseconds, and reserves the CPU time.
+   * Returns null if the wait would be too long.
    */
   take(now: number, costMs: number): number | null
 }
 
 /**
  * Returns a scheduler that delays work, so that the work takes half of the CPU time on average.
- * After an idle period, work of up to `burstMs` begins at once. A reservation cannot be returned.
+ * After an idle period, work of up to `burstMs` begins at once. Reserved CPU time cannot be
+ * released.
  */
 export function makeCpuScheduler({
   burstMs,

@@ -17,8 +17,8 @@ const refusals = makeBoundedCache<number>(REFUSALS_MAX)
 
 /**
  * Counts a request of a client network to a sign-in route. Returns null if the request is allowed,
- * else the seconds until the next request is allowed. Requests without a client address count
- * together.
+ * else the seconds until the next request is allowed. All requests without a client address count
+ * as requests of the same network.
  */
 async function takeTry(
   env: Env,

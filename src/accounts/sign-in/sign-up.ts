@@ -15,8 +15,8 @@ import { authError } from "./auth-errors.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
 /**
- * Time after a sign-up in which another sign-up with the same unconfirmed email does not replace
- * the first, in milliseconds.
+ * Time in milliseconds for which an unconfirmed sign-up is protected: another sign-up with the same
+ * email does not replace the first.
  */
 const KEPT_MS = 24 * 3_600_000
 
@@ -65,7 +65,7 @@ async function signUp(env: Env, mails: SignInMailers, applied: Applied): Promise
     replaced: existing,
     admittedBy: admission.by,
   })
-  // A concurrent sign-up has created the user, and mails the link.
+  // A concurrent sign-up with the same email has created the user, and mails the link.
   if (!created) return false
   if (existing) await syncAccountCopy(env, existing.accountId)
   await syncAccountCopy(env, user.accountId)

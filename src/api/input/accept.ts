@@ -32,10 +32,12 @@ import { parseWebhookUrl, findWebUrlFaults } from "./user-urls.ts"
 
 /** Minimum size in bytes of a large request body. Smaller bodies validate in a few milliseconds. */
 const LARGE_BODY_BYTES_MIN = 64 * 1024
-/** Maximum number of event loop rounds for which a large body waits. */
+/**
+ * Maximum number of rounds of the event loop for which the validation of a large body is delayed.
+ */
 const WAIT_ROUNDS_MAX = 100
 
-/** Number of large bodies that this isolate has begun to validate. */
+/** Number of large bodies whose validation this isolate has begun since its start. */
 let turnsTaken = 0
 
 /**
@@ -61,15 +63,18 @@ export type CreatedJob = AcceptedJob
 export type CreateRequestBody = {
   body: object
   upload?: UploadedInput
-  /** Rewrites the faults of the body in terms of the fields that the caller sent. */
+  /**
+   * Rewrites the faults (invalid fields) of the body in terms of the fields that the caller sent.
+   */
   mapFaults?: (faults: Fault[]) => Fault[]
 }
 
 /**
  * Creates the job that `makeDraft` returns. A repeated `Idempotency-Key` returns the job of the
- * first request if both requests have an equal `identity`; a null `identity` ignores the key. `ids`
- * names the files and jobs that the inputs need; the query that reads these rows also looks up the
- * key. Without inputs, the insert of the job detects an earlier request.
+ * first request if the `identity` of both requests (their compared content) is equal; a null
+ * `identity` ignores the key. `ids` names the files and jobs that the inputs need; the query that
+ * reads these rows also looks up the key. If `ids` is empty, the key is compared only when the job
+ * is inserted.
  */
 export async function acceptCreateRequest(
   c: AppContext,
@@ -81,7 +86,8 @@ export async function acceptCreateRequest(
   const { rows, known } = await findInputRowsAndAcceptedJob(database, ids, once)
   if (known) return requireAcceptedJob(c, known)
   const drafted = await draftFrom(rows).catch(async (error: unknown) => {
-    // A repeated create request returns its job, even if the request would be refused now.
+    // Return the job of an earlier request with the same key, even if the request would be refused
+    // now.
     const earlier = !hasInputIds(ids) && once ? await findAcceptedJob(database, once) : null
     if (earlier) return earlier
     throw error
@@ -97,7 +103,9 @@ export async function acceptCreateRequest(
   }
 }
 
-/** Returns the API key and request id that create a job, and the limits of the account. */
+/**
+ * Returns the creator of a job: the API key and id of the request, and the limits of the account.
+ */
 export function readJobCreator(c: AppContext): JobCreatorWithLimits {
   const { key, limits, requestId } = c.var
   return { keyId: key?.id ?? null, requestId, limits }
@@ -129,14 +137,17 @@ export async function parseCreateRequest<Input extends CommonRequestFields, Usab
   throw faultsProblem(create, (await validateCreateRequest(c, kind, create)).faults)
 }
 
-/** Valid create request with the rows of its inputs, from which a job is drafted. */
+/**
+ * Create request with the rows of its inputs: the data from which a job is drafted, that is,
+ * prepared without being stored.
+ */
 export type CreateRequestWithInputs<Usable> = CreateRequestBody & {
   read: BodyWithReferences<Usable>
 } & Pick<ResolvableInputs, "rows" | "batchJobs">
 
 /**
- * Returns the draft of the job of a create request, without storing the job; throws 422 with all
- * faults.
+ * Prepares the rows of the job of a create request without storing them (a draft). Throws 422 with
+ * all faults of the request.
  */
 export async function draftRequestedJob<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -150,8 +161,8 @@ export async function draftRequestedJob<Input extends CommonRequestFields, Usabl
 }
 
 /**
- * Returns the draft of the job of a create request, without storing the job, or all faults of the
- * request.
+ * Prepares the rows of the job of a create request without storing them (a draft). Returns all
+ * faults of an invalid request instead.
  */
 export async function draftJobOrFaults<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -188,8 +199,8 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 }
 
 /**
- * Returns the faults of malformed fields that the schema found (`malformed`), followed by the
- * faults of all other fields. Also returns the inputs whose references are valid.
+ * Returns all faults of a request: first those that the schema found (`malformed`), then those of
+ * the other fields. Also returns the inputs whose references are valid.
  */
 export async function validateOtherFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -212,8 +223,8 @@ export function replaceMisspelledBodyFields(
 }
 
 /**
- * Returns the faults that the schema of the request cannot detect. `malformed` are the fields that
- * violate the schema.
+ * Returns the faults that the schema of the request cannot detect. `malformed` are the names of
+ * fields in which the schema has found a fault.
  */
 async function validateFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -284,7 +295,10 @@ export function readJobProperties(c: AppContext, fields: CommonRequestFields): J
   }
 }
 
-/** Returns the webhook URLs of a request body by field; a valid body has at most one. */
+/**
+ * Returns the webhook URLs of a request body with the names of their fields. A valid body contains
+ * only one of the two possible fields.
+ */
 function listWebhooks(body: object): { field: string; url: string }[] {
   const fields = new Map<string, unknown>(Object.entries(body))
   return ["webhook", "webhook_url"].flatMap((field) => {

@@ -97,8 +97,8 @@ export const BATCH_EXAMPLE = {
 }
 
 /**
- * Reference to an output of another job of the batch: the name of the other job, and the field with
- * the reference.
+ * Reference of a job to an output of another job of the batch: the name of that other job, and the
+ * request field that contains the reference.
  */
 type NeededName = { name: string; field: string }
 
@@ -110,7 +110,7 @@ type BatchOutputs = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOut
 
 /**
  * Create request for one job of a batch: the references of the job's inputs, and the function that
- * drafts the job.
+ * drafts the job (prepares its rows without storing them).
  */
 export type BatchItem = {
   name: string

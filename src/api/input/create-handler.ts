@@ -31,7 +31,7 @@ export function makeJobCreationHandler<Input extends CommonRequestFields, Usable
 ): (c: AppContext) => Promise<CreatedJob> {
   const { uploadField } = kind
   async function createFromJson(c: AppContext): Promise<CreatedJob> {
-    // If the body cannot be parsed, the error response does not use the Job form.
+    // A body that cannot be parsed counts as a body without fields of the Job form.
     recordJobFormUse(c, kind, {})
     const body = await readJsonBody(c, anyObjectSchema)
     recordJobFormUse(c, kind, body)
@@ -95,8 +95,8 @@ async function createWithFile<Input extends CommonRequestFields, Usable>(
 }
 
 /**
- * Returns a function that rewrites the fault of a missing `uploadField`, so that the message also
- * offers the form field `file`.
+ * Returns a function that rewrites the fault of a missing field `uploadField`, so that the message
+ * also offers to upload the file as the form field `file`.
  */
 function explainMissingFile(
   c: AppContext,

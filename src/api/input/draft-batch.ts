@@ -11,8 +11,8 @@ import type { BatchItem, ParsedBatch } from "./batch.ts"
 import { requireJobTools } from "./required-tools.ts"
 
 /**
- * Drafts the jobs of a batch, each after the jobs whose outputs it reads. Throws 422 with the
- * faults of all jobs of the batch, including the faults in `earlier`.
+ * Drafts the jobs of a batch (prepares their rows), each after the jobs whose outputs it reads.
+ * Throws 422 with the faults of all jobs of the batch, including the faults in `earlier`.
  */
 export async function draftBatchJobs(
   c: AppContext,
@@ -21,7 +21,7 @@ export async function draftBatchJobs(
 ): Promise<JobDraft[]> {
   const { ordered, unordered } = orderItems(items)
   const faults = [...earlier, ...findCircularFaults(unordered)]
-  // A null marks a job without a draft, whose outputs are still unknown to the other jobs.
+  // Null means that the job is not drafted yet, or is invalid, so that its outputs are unknown.
   const batchJobs = new Map<string, JobWithOutputs | null>(names.map((name) => [name, null]))
   const lengths = await ChainLengths.read(c, rows)
   const drafts: JobDraft[] = []
@@ -106,7 +106,10 @@ function findShortestPath(
   return null
 }
 
-/** Number of jobs in the longest chain that ends with each job of a batch. */
+/**
+ * Lengths of dependency chains: for each job of a batch, the number of jobs in the longest chain
+ * that ends with the job.
+ */
 class ChainLengths {
   readonly #byJobId = new Map<string, number>()
   readonly #outside: number
@@ -116,8 +119,8 @@ class ChainLengths {
   }
 
   /**
-   * Reads the length of the longest chain of open jobs outside the batch on which the batch
-   * depends.
+   * Reads the length of the longest chain of open jobs outside the batch that end with a job on
+   * which the batch depends.
    */
   static async read(c: AppContext, { files }: InputRows): Promise<ChainLengths> {
     const jobIds = listNeededJobIds(files.map((file) => ({ file })))
@@ -128,7 +131,8 @@ class ChainLengths {
   }
 
   /**
-   * Records the length of the chain that ends with a job. Returns a fault if the chain is too long.
+   * Records the length of the longest chain that ends with a job. Returns a fault if the chain is
+   * too long.
    */
   findFaults({ needs }: Pick<BatchItem, "needs">, { job, neededJobIds = [] }: JobDraft): Fault[] {
     const before = neededJobIds.map((id) => this.#byJobId.get(id) ?? this.#outside)

@@ -14,8 +14,8 @@ import { exceededLimitProblem } from "../output/limit-problem.ts"
 import { withUploadLease } from "./upload-lease.ts"
 
 /**
- * Maximum size in bytes of an upload that skips the early storage check. The query of the check
- * would cost as much as receiving the upload.
+ * Maximum size in bytes of an upload whose size is not compared with the free storage in advance.
+ * The query for the free storage would cost as much as receiving such an upload.
  */
 const SMALL_BYTES_MAX = 256 * 1024
 
@@ -47,7 +47,8 @@ async function requireStorageRoom(c: AppContext): Promise<void> {
 export type FileForm = {
   fields: Record<string, string>
   /**
-   * Completes the storage of the file; throws 422 if the file is empty, 507 if the disk is full.
+   * Ends the write of the file to storage; throws 422 if the file is empty, 507 if the disk is
+   * full.
    */
   storeFile: (() => Promise<StoredUpload>) | null
 }
@@ -61,13 +62,15 @@ export async function receiveFileForm<Created extends { replayed: boolean }>(
   make: (form: FileForm) => Promise<Created>,
 ): Promise<Created> {
   const hasRoom = requireStorageRoom(c)
-  // Prevents an unhandled rejection: if the upload gets no lease, nothing awaits `hasRoom`.
+  // Prevents an unhandled rejection: if the API key has too many open uploads, the next function
+  // throws before it awaits `hasRoom`.
   hasRoom.catch(() => undefined)
   const result = withUploadLease(c, async () => {
     await hasRoom
     return await receiveForm(c, make)
   })
-  // The deletion of stored bytes must continue if the client disconnects.
+  // Let the request finish if the client disconnects, so that stored bytes are still deleted after
+  // an error.
   c.executionCtx.waitUntil(result.catch(() => undefined))
   return await result
 }
@@ -121,8 +124,8 @@ export function missingFileFault(c: AppContext, field: string): Fault {
 }
 
 /**
- * Replaces the message of a fault for a text field such as `file_name`: a form sends the name of a
- * file in the file part.
+ * Replaces the message of a fault for a text field such as `file_name`: a form states the name of
+ * the file inside the part `file`, not in a field of its own.
  */
 export function explainFileNameFaults(faults: Fault[]): Fault[] {
   const message =

@@ -36,7 +36,10 @@ export function makeFormSchema(request: z.ZodType, uploadField: string): z.ZodOb
   return z.strictObject({ file: makeFilePartSchema(uploadField), ...Object.fromEntries(fields) })
 }
 
-/** Removes null and objects from a schema that also accepts text: a form sends only text. */
+/**
+ * Removes null and objects from a schema that also accepts text, because the values of a form are
+ * texts.
+ */
 function withoutNull(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodUnion) {
     const text = schema.options.find((option) => option instanceof z.ZodString)

@@ -6,8 +6,8 @@ import { Problem } from "../output/problem.ts"
 type JobFormRules = Pick<JsonKind, "isJobForm" | "jobFormFields">
 
 /**
- * Records in the context whether the body of a create request has a field that only one of its two
- * forms has: the form of a Job, instead of that of the resource.
+ * Records in the context whether the body of a create request has a field that only the Job form
+ * has. The response to this form is a Job, and invalid fields cause a 400.
  */
 export function recordJobFormUse(
   c: AppContext,
@@ -38,7 +38,7 @@ export async function toJobFormProblem(
 async function isInJobForm(c: AppContext, kind: JobFormRules): Promise<boolean> {
   const { isJobForm = false, jobFormFields = [] } = kind
   if (isJobForm || jobFormFields.length === 0) return isJobForm
-  // The handler has not read the body if the query parameters are invalid.
+  // If the query parameters are invalid, the handler has not read the body, so read it here.
   if (c.get("isInJobForm") === undefined && isJsonRequest(c))
     recordJobFormUse(c, kind, await readBodyOrEmpty(c))
   return c.get("isInJobForm") ?? false

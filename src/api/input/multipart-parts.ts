@@ -7,8 +7,8 @@ const READ_BYTES = 256 * 1024
 const FIELD_BYTES_MAX = 64 * 1024
 const PARTS_MAX = 20
 /**
- * Maximum number of trailing dashes held back from a chunk; exceeds the length of any multipart
- * boundary.
+ * Maximum number of trailing dashes that are moved from a chunk to the next chunk. The dashes may
+ * begin a boundary, and no multipart boundary is as long.
  */
 const TRAILING_DASHES_MAX = 128
 

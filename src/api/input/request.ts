@@ -61,8 +61,9 @@ export function readIdempotencyKey(c: AppContext): string | null {
 }
 
 /**
- * Returns the `Idempotency-Key` with a hash of the parsed request; JSON formatting does not change
- * the hash. The hash is an HMAC, because a request may hold secrets short enough to guess.
+ * Returns the `Idempotency-Key` with a hash of the parsed request, which does not depend on JSON
+ * formatting. The hash is an HMAC, because a plain hash would let a reader of the database guess
+ * short secrets in the request.
  */
 export async function readIdempotencyKeyAndHash(
   c: AppContext,
@@ -166,7 +167,8 @@ export function safeParseBody<Schema extends z.ZodType>(
   const { renamed, corrected } = correctFieldNames(schema, value, parsed.error)
   if (renamed.length === 0)
     return { faults: zodErrorToFaults(parsed.error, schema, { value }), corrected }
-  // Validate the value again with the corrected names, to find the faults of its other fields.
+  // Validate the value again with the corrected names, to find the faults of all other fields and
+  // values.
   const reparsed = schema.safeParse(corrected)
   const others = reparsed.error
     ? zodErrorToFaults(reparsed.error, schema, { value: corrected })
@@ -175,8 +177,8 @@ export function safeParseBody<Schema extends z.ZodType>(
 }
 
 /**
- * Converts zod issues to faults by field. With `source`, the messages also describe the wrong
- * value.
+ * Converts zod issues to faults by field. With `source`, the validated value, the messages also
+ * describe the wrong value.
  */
 export function zodErrorToFaults(
   error: z.core.$ZodError,

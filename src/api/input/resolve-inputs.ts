@@ -24,7 +24,8 @@ export type BodyWithReferences<Usable> = {
   usable: Usable
   references: (InputReference & ParsedInputReference)[]
   /**
-   * Ids of the files and jobs to read from D1, without the file that the request itself uploads.
+   * Ids of the files and jobs to read from D1. The file that the request itself uploads has no row
+   * yet, and is not included.
    */
   ids: InputIds
 }
@@ -52,16 +53,22 @@ export function readInputReferences<Usable>(
   return { usable, references, ids }
 }
 
-/** Rows and files from which references are resolved. */
+/** Files and jobs to which the references of a request may refer. */
 export type ResolvableInputs = {
   rows: InputRows
   /** File that the request itself uploads. */
   upload?: UploadedInput | undefined
-  /** Jobs that the same batch creates, by name; null for a job whose outputs are unknown. */
+  /**
+   * Jobs that the same batch creates, by name; null for a job that is not drafted yet, so that its
+   * outputs are unknown.
+   */
   batchJobs?: ReadonlyMap<string, JobWithOutputs | null> | undefined
 }
 
-/** Maximum length of an unknown output's name in an error, in characters. */
+/**
+ * Maximum length in characters of an output's name that an error quotes because no output has this
+ * name.
+ */
 const SHOWN_NAME_LENGTH_MAX = 100
 
 type Reference = BodyWithReferences<unknown>["references"][number]
@@ -122,8 +129,8 @@ const NO_SUCH_JOB =
   "the account has no job with this id; for a File, write `svc_id://<id>` without a name behind it"
 
 /**
- * Returns the file of the job output that a reference names, or a fault without the property
- * `field`.
+ * Returns the file of the job output that a reference names, or a fault. The caller adds the name
+ * of the request field to the fault.
  */
 function resolveOutput(
   named: { jobId: string; output: string } | { jobName: string; output: string },

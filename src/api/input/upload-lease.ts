@@ -29,7 +29,7 @@ export async function withUploadLease<Value>(
     return await receive()
   } finally {
     clearInterval(timer)
-    // A lease expires by itself if the call that ends the lease fails.
+    // Ignore an error: the rate limiter lets the lease expire by itself if this call fails.
     await limiter.endUpload(id).catch(() => undefined)
   }
 }

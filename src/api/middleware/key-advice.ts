@@ -5,8 +5,8 @@ const KEY_LOCATIONS =
   "send one in the header `X-API-KEY`, as `Authorization: Bearer <key>`, or as the query parameter `key`"
 const NO_KEY = `The request carries no API key: ${KEY_LOCATIONS}.`
 /**
- * Error message for an API key that is unknown, revoked or expired. The shared message reveals
- * nothing about a key.
+ * Error message for an API key that is unknown, revoked or expired. The message does not say which,
+ * so that nobody learns from it whether a key exists.
  */
 export const INVALID_KEY_MESSAGE =
   "The API key is unknown, expired or revoked: check the keys of your account, or create a new key."
@@ -18,7 +18,7 @@ const WRONG_KEY_HEADERS = [
   "x-auth-token",
   "x-access-token",
   "x-key",
-  // Some programs turn dashes of header names into underscores; some servers do the opposite.
+  // Names with `_` are included, because some programs and servers replace dashes in header names.
   "x_api_key",
   "api_key",
 ]

@@ -8,8 +8,8 @@ import { readClientNetwork } from "../../platform/client-network.ts"
 import { Problem } from "../output/problem.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 
-// This isolate caches accepted and refused API keys, so that requests with unknown keys reach no
-// rate limiter, and only few of these requests cause a query of D1.
+// This isolate caches accepted and refused API keys. Requests with unknown keys therefore never
+// reach a rate limiter, and only a few of them cause a query of D1.
 
 /**
  * Size of the cache of API keys that their rate limiter accepted. The limiter still checks each
@@ -44,8 +44,9 @@ const openLookups = new Map<string, number>()
 type KeyCheck = { env: Env; headers: Headers; key: string; hash: string }
 
 /**
- * Reports whether an API key may exist, so that the key's rate limiter may be called. Throws 429
- * for an unknown key from a blocked network address.
+ * Reports whether an API key may be valid, so that only its rate limiter can decide. Returns false
+ * for a key that was refused recently, or that the database lacks. Throws 429 for an unknown key
+ * from a blocked network address.
  */
 export async function mayApiKeyExist({ env, headers, key, hash }: KeyCheck): Promise<boolean> {
   if (acceptedKeys.get(hash)) return true

@@ -29,8 +29,8 @@ type Rate = { since: number; count: number; before: number }
 const rates = makeBoundedCache<Rate>(KEYS_MAX)
 
 /**
- * Counts one request against the rate limit of an API key, which is given by its hash. Returns null
- * if no valid key has the hash.
+ * Counts one request against the rate limit of the API key with this hash. Returns null if no valid
+ * key has the hash.
  */
 export async function consumeRateLimit(
   c: AppContext,
@@ -50,8 +50,8 @@ export function isWriteRequest({ req: { method } }: AppContext): boolean {
 }
 
 /**
- * Reports a write to the rate limiter once for each grant, so that later reads by the API key avoid
- * read replicas.
+ * Informs the rate limiter, once for each grant, that a request writes to the database. Later reads
+ * by the API key then avoid read replicas.
  */
 function noteChange(c: AppContext, hash: string): void {
   const grant = findPrefetchedRequests(hash)
@@ -68,7 +68,7 @@ async function requestGrant(
   const start = { at: Date.now(), moment: readPrefetchDropCount() }
   const granted = await getRateLimiter(c.env, hash).take(hash, { ...more, unused })
   if (!granted) return null
-  // A concurrent request may have received a grant meanwhile.
+  // A concurrent request may have received a grant during the call; use its requests first.
   if (!granted.allowed) return consumePrefetched(hash) ?? granted
   if (granted.more === 0) return granted
   const grant = storePrefetchedRequests(hash, granted, start)

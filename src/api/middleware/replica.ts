@@ -4,8 +4,8 @@ import type { AccountDatabases } from "../../db/database.ts"
 import type { AppContext } from "../context.ts"
 
 /**
- * Minimum age in milliseconds of an old job. An old job has most likely ended, and read replicas
- * have its final state.
+ * Age in milliseconds above which a job counts as old. An old job has most likely ended, and read
+ * replicas have its final state.
  */
 const OLD_JOB_MS = 3_600_000
 
@@ -18,7 +18,10 @@ export function chooseDatabasesForLists(c: AppContext): AccountDatabases {
   return hasChanged ? c.get("database") : openAccountReplicas(c.env, c.get("account").id)
 }
 
-/** Returns the read replica to query first for an old job; null if only the primary may be read. */
+/**
+ * Returns the read replica to query before the primary for an old job. Returns null for a newer
+ * job, or if the caller made a change in the last seconds.
+ */
 export function chooseJobReplica(c: AppContext, id: string): AccountDatabases | null {
   const isOld = Date.now() - readCreationTime(id) > OLD_JOB_MS
   const database = chooseDatabasesForLists(c)

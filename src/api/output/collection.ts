@@ -40,7 +40,10 @@ export type ResourceCollection<
    * resource's job.
    */
   find(c: AppContext, id: string, waitMs: number | null): Promise<Row | null>
-  /** Reads the large values of a row, which lists omit. Undefined if rows have no large values. */
+  /**
+   * Reads the large values of a row, which lists omit because R2 stores them. Undefined if rows
+   * have no large values.
+   */
   hydrate?(c: AppContext, row: Row): Promise<Row>
   view(c: AppContext, row: Row, progress: Progress | null): z.output<RecordSchema>
   remove(c: AppContext, row: Row): Promise<void>
@@ -74,7 +77,8 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
     },
     example: { limit: "5" },
     async handle(c) {
-      // Parse the raw query by each schema, because parsed values are not valid input of a schema.
+      // Parse the raw query twice, by the filters and by the page schema, because neither schema
+      // accepts values that the other has parsed.
       const { value } = readQueryParameters(filters, c)
       const page = toPageRequest(pageQuerySchema.parse(c.req.query()))
       const rows = await collection.list(c, filters.parse(value), page)

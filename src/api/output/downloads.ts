@@ -39,7 +39,7 @@ export const DOWNLOAD_OPERATION_DEFAULTS = {
   example: { id: EXAMPLE_ID, name: "clip.mp4" },
 }
 
-/** Maximum playing time in seconds that extends the default lifetime of a download link. */
+/** Maximum playing time in seconds by which the default lifetime of a download link is extended. */
 const PLAY_SECONDS_MAX = 24 * 3600
 
 type LinkTarget = {
@@ -58,7 +58,7 @@ type LinkTarget = {
 
 /**
  * Returns the error for a download without a stored file: 409 if the job has not ended, 404 if the
- * job failed. `reason` replaces a missing error message of the job.
+ * job failed. `reason` is quoted if the job has no error message.
  */
 export function unavailableDownloadProblem(
   { state, errorCode, errorMessage }: Pick<Job, "state" | "errorCode" | "errorMessage">,

@@ -1,6 +1,9 @@
 const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Reports whether the value of an `If-Match` header is `*` or contains an entity tag. */
+/**
+ * Reports whether the value of an `If-Match` header is well-formed: `*`, or at least one quoted
+ * tag.
+ */
 export function isEntityTagList(list: string): boolean {
   return list.trim() === "*" || list.search(TAG) !== -1
 }

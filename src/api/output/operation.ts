@@ -47,9 +47,9 @@ type OperationDescription = {
   requiredHeaders?: { [Name in keyof typeof REQUEST_HEADER_DESCRIPTIONS]?: string }
   /** Request bodies by media type. */
   bodies?: { [mediaType: string]: RequestBodySpec }
-  /** Whether a missing body counts as an empty object. */
+  /** Whether the body may be missing; a missing body counts as an empty object. */
   isBodyOptional?: boolean
-  /** Whether invalid fields cause a 400 instead of a 422. */
+  /** Whether invalid fields cause a 400 instead of the usual 422. */
   isJobForm?: boolean
   /** Error codes of the operation, in addition to the codes that every operation may return. */
   errors?: readonly ProblemCode[]
@@ -76,8 +76,8 @@ type Specification<
   query: Query
   answer: Success<Answer>
   /**
-   * Converts an error of the operation, such as an invalid query, to the error that the caller
-   * gets.
+   * Changes an error of the operation, such as an invalid query, before the error is sent to the
+   * caller.
    */
   mapProblem?: (c: AppContext, problem: Problem) => Promise<Problem>
   handle: (
@@ -174,8 +174,8 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
         throwMethodNotAllowed(c, methods, collectionPath)
       }
       await next()
-      // A wider path with a parameter also matched, and its handler found no resource. The literal
-      // path exists for other methods, so the 404 becomes a 405.
+      // A path with a parameter in place of a literal segment also matched, and its handler found
+      // no resource. The literal path exists for other methods, so the 404 becomes a 405.
       if (c.error instanceof Problem && c.error.code === "not_found") {
         throwMethodNotAllowed(c, methods, collectionPath)
       }

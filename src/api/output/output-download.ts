@@ -23,8 +23,8 @@ type OutputDownload = {
   /** Error messages for a job that is open or failed; see `unavailableDownloadProblem`. */
   unavailableMessages: { pending: string; failed: string; reason: string }
   /**
-   * Reports whether the outputs of a job have expired, with the error message. Undefined if outputs
-   * never expire.
+   * Function that reports whether the outputs of a job have expired, and the error message for
+   * expired outputs. Undefined if outputs never expire.
    */
   expiry?: { isExpired: (job: Job, retention: RetentionSettings) => boolean; message: string }
 }

@@ -51,7 +51,10 @@ export function toPageRequest(query: z.output<typeof pageQuerySchema>): ListPage
   return { limit, offset, before: cursor, createdAfter, createdBefore: created_before }
 }
 
-/** Returns the `Link` header to the next page of a list; no header if the page is incomplete. */
+/**
+ * Returns the `Link` header to the next page of a list. Returns no header for a page with fewer
+ * rows than `limit`, which is the last page.
+ */
 export function makeNextPageLinkHeader(
   c: AppContext,
   path: string,

@@ -29,7 +29,10 @@ const headers = z.object({
   }),
 })
 
-/** OpenAPI schema of a webhook's `data` that replaces a record that is too large. */
+/**
+ * OpenAPI schema of the truncated record that a webhook sends as `data` if the whole record is too
+ * large.
+ */
 export const TRUNCATED_RECORD_SCHEMA: oas31.SchemaObject = {
   type: "object",
   description: "A record beyond 256,000 bytes, whose largest fields are null.",

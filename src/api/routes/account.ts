@@ -18,7 +18,10 @@ const TAG = "account"
 const DAY_MS = 24 * 3_600_000
 const DAYS = { byDefault: 30, max: 366 }
 const EXPECTED_DAYS = `expected a whole number from 1 to ${DAYS.max}`
-/** Maximum number of rows of the usage list; 30 days of 160 active keys fit. */
+/**
+ * Maximum number of rows of the usage list, which has a row for each API key and day: enough for
+ * 160 active keys over 30 days.
+ */
 const ROWS_MAX = 5000
 
 export const accountOperations: Operation[] = [

@@ -211,8 +211,8 @@ function viewTools(
       const { [key]: reported } = health
       if (reported !== undefined && reported !== TOOL_UNAVAILABLE) return reported
     }
-    // Containers run the ffmpeg build whose capabilities are stored, and the ffprobe of the same
-    // build.
+    // Containers are not asked for their versions: all have the ffmpeg build whose capabilities are
+    // stored, and the ffprobe of the same build.
     const isOfBuild = name === "ffmpeg" || name === "ffprobe"
     if (health === "containers" && isOfBuild && ofBuild !== null) return ofBuild
     unknown[`tools.${name}`] = explainMissingTool(health, key)

@@ -22,7 +22,10 @@ const CONTENT_TYPES: Record<string, string> = {
   webp: "image/webp",
 }
 
-/** Pattern of URL paths whose files have names with a hash of the content. */
+/**
+ * Pattern of URL paths of files that never change, because their names contain a hash of the
+ * content.
+ */
 const HASHED = /^\/docs\/assets\//
 /** URL path of the API viewer, whose script adds inline styles to the page. */
 const VIEWER = "/docs/reference/viewer"

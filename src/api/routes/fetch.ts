@@ -98,7 +98,7 @@ async function answerMetadata(
     admit: async () => await requireTools(c, [metadataTaskDefinition]),
   }
   const lookup = lookUpPageMetadata(c.env, c.executionCtx, request)
-  // The lookup must end its job even if the client disconnects.
+  // Let the lookup continue if the client disconnects, so that its job ends.
   c.executionCtx.waitUntil(lookup.catch(() => undefined))
   const job = await lookup
   const metadata = job?.result?.metadata

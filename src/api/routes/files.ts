@@ -78,7 +78,8 @@ const upload = defineOperation({
     const { jobId: id, replayed, newFile } = await createFile(c)
     const waitMs = readPreferredWaitMs(c)
     const headers = { location: resourceUrl(c, fileKind, id) }
-    // A request that does not wait for the job's end needs no further query of D1 for its response.
+    // If the request does not wait for the job's end, the new file suffices for the response,
+    // without another query of D1.
     if (newFile && !waitMs) return { body: buildFileRecord(getBaseUrl(c), newFile, null), headers }
     const found = await find(c, id, waitMs, !replayed)
     if (!found) throw notFoundProblem("file")
@@ -158,8 +159,8 @@ async function findUnavailableProblem(c: AppContext, id: string, name: string): 
 }
 
 /**
- * Returns the stored name of the file that a download URL requests; null if no file has the name.
- * The playlist of a bundle may have another name than the File.
+ * Returns the name under which the file that a download URL requests is stored; null if the URL's
+ * name is wrong. A playlist may be stored under another name than its File record has.
  */
 async function resolveStoredName(c: AppContext, file: File, asked: string): Promise<string | null> {
   const { name, bundle } = file
@@ -220,7 +221,9 @@ function readDuration({ bundle, probe }: File): number | undefined {
   return bundle?.durationSeconds ?? probe?.duration
 }
 
-/** Finds a file; waits up to `waitMs` until the file is stored and probed. */
+/**
+ * Finds a file. Waits up to `waitMs` until its bytes are stored and ffprobe has read its metadata.
+ */
 async function find(
   c: AppContext,
   fileId: string,

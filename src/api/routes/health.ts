@@ -10,8 +10,8 @@ import type { Database } from "../../db/database.ts"
 import { listAccountsWithOpenJobs } from "../../db/jobs/jobs.ts"
 
 /**
- * Cached result of the check that the tables of all databases exist. GET /health returns 503 until
- * the tables exist.
+ * Cached result of the check that the tables of all databases exist. Until they exist, GET /health
+ * returns 503.
  */
 const healthCache = { tables: false }
 

@@ -48,8 +48,8 @@ const faultRecord = z.object({
 })
 
 /**
- * Returns the operations of a job kind: create, list, get, delete and validate. A kind with only
- * the Job form has just the create operation; callers read its jobs at /jobs.
+ * Returns the operations of a job kind: create, list, get, delete and validate. A kind that always
+ * responds with a Job (`isJobForm`) has just the create operation; callers read its jobs at /jobs.
  */
 export function makeKindOperations<
   Input extends CommonRequestFields,
@@ -177,8 +177,8 @@ function describeAnswer({ title, respondsWithJob, isJobForm }: KindDescription):
 }
 
 /**
- * Returns the schema of the response to a create request. If the response is also a Job, fields of
- * the Job take precedence over those of the kind's record.
+ * Returns the schema of the response to a create request. If the response is also a Job, a field
+ * that both records have is that of the Job.
  */
 function acceptedSchema<
   Input extends CommonRequestFields,

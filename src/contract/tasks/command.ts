@@ -11,16 +11,16 @@ export const commandTaskDefinition = {
   work: z.object({
     kind: z.literal("command"),
     /**
-     * Arguments of each command, without the program's name. The arguments contain file keys in
-     * place of file names.
+     * Arguments of each command, without the program's name. Keys of inputs and outputs stand for
+     * the file names.
      */
     commands: z.array(z.array(z.string()).min(1)).min(1),
     /** Outputs of the commands; empty if the commands run only for the log of ffmpeg. */
     outputs: z.array(taskOutputSchema),
     run_seconds_max: z.int().positive(),
     /**
-     * Form of the request that created the job. Messages that refuse a filter graph file use the
-     * field names of this form.
+     * Kind of request that created the job: POST /commands or POST /ffmpeg. Messages that refuse a
+     * filter graph file use the field names of that request.
      */
     form: z.enum(["command", "ffmpeg"]).default("command"),
   }),

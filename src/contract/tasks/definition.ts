@@ -19,14 +19,15 @@ export type TaskDefinition<
   /** Name of the kind of task, which is `kind` in the task's `work` and `result`. */
   name: string
   /**
-   * Returns the name of the runner pool for a task with this `work`, as in src/bindings/pools.ts.
+   * Returns the name of the runner pool for a task with this `work`, such as `media`. The pools are
+   * listed in src/bindings/pools.ts.
    */
   pool(work: z.output<Work>): string
   /** Programs that the runner needs for the task. */
   tools: readonly ToolName[]
   /**
-   * Whether the work sets its own time limit, which may be below the time limit of the account's
-   * plan.
+   * Whether `work` contains a time limit of its own, which may be lower than the limit of the
+   * account's plan.
    */
   hasOwnTimeLimit?: boolean
   /**

@@ -43,8 +43,8 @@ export const importTaskDefinition = {
     /** SHA-256 of the file; present only if a single run downloaded all bytes. */
     sha256: sha256HexSchema.optional(),
     /**
-     * Whether the file was stored by a resumable upload. Every run of the task uses the same
-     * location for that upload.
+     * Whether the file was stored by a resumable upload. Such an upload has the same object key in
+     * every run of the task, so that a later run can continue it.
      */
     is_resumable: z.boolean(),
     warnings: taskWarningsSchema,

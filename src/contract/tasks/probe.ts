@@ -10,8 +10,8 @@ const work = z.object({
   kind: z.literal("probe"),
   input_bytes: z.int().nonnegative().default(0),
   /**
-   * Whether the job continues if the input is not media. In this case, the result contains the
-   * reason.
+   * Whether the job continues if the input is not media. The result then contains the reason in
+   * place of a probe.
    */
   is_optional: z.boolean().optional(),
 })
@@ -19,8 +19,8 @@ const work = z.object({
 const errorText = z.string().transform((text) => text.slice(0, ERROR_LENGTH_MAX))
 
 /**
- * Task that runs ffprobe on its input. The result has neither `probe` nor `probe_error` if the
- * input is not intended as media.
+ * Task that runs ffprobe on its input. The result has neither `probe` nor `probe_error` for an
+ * input that is not meant as media, such as a text file.
  */
 export const probeTaskDefinition = {
   name: "probe",

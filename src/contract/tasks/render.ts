@@ -40,7 +40,7 @@ export const renditionQualitySchema = z.object({
   score: z.number(),
 })
 
-/** Rendition to encode. The output of the rendition has the same key as the rendition. */
+/** Rendition to encode. Its key is also the key of the output. */
 export const renditionSchema = z.object({
   key: fileKeySchema,
   codec: z.enum(RENDITION_CODECS),
@@ -58,8 +58,8 @@ export const renditionSchema = z.object({
 })
 
 /**
- * Task that encodes renditions of the input. Identical renditions are encoded once: `same` lists
- * each omitted rendition with the key of the output that replaces it.
+ * Task that encodes renditions of the input. Identical renditions are encoded once. In the result,
+ * `same` lists each rendition that was not encoded, with the key of the identical output.
  */
 export const renderTaskDefinition = {
   name: "render",

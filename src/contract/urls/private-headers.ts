@@ -33,8 +33,8 @@ const VALUE = /^[\t\u0020-\u007e]*$/
 export type HeaderFault = { name: string | null; message: string }
 
 /**
- * Returns the faults of the headers in a request. `headers` should be an object whose keys are
- * header names.
+ * Returns the faults of the headers that a request sends with a URL. Valid headers are an object
+ * with header names as keys; any other value is a fault.
  */
 export function findPrivateHeaderFaults(headers: unknown): HeaderFault[] {
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {

@@ -60,8 +60,8 @@ const BLOCKED_PORTS = [
 /**
  * Checks a URL that a user sent. The URL must use http or https, have no user info, use a web port,
  * and name a public host. `allowed` lists hosts (`host` or `host:port`) that the operator permits
- * at any port. The check uses only the host name; the addresses of the host are checked when the
- * connection is opened.
+ * even if they are private or use another port. The check uses only the host name; the addresses of
+ * the host are checked when the connection is opened.
  */
 export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
   const url = parseWebUrl(text)
@@ -93,7 +93,8 @@ export function parseWebUrl(text: string): URL | null {
 
 /**
  * Reports whether an address belongs to the public internet. Returns false for IPv4-mapped and
- * translated addresses, for addresses of cloud platforms and for `ownRanges` (`address/bits`).
+ * translated addresses, for addresses of cloud platforms, and for `ownRanges`, the networks of this
+ * machine (`address/bits`).
  */
 export function isPublicAddress(address: string, ownRanges: readonly string[] = []): boolean {
   if (!ipaddr.isValid(address)) return false

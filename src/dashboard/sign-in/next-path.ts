@@ -1,5 +1,6 @@
 /**
- * Returns the page to show after the sign-in; the overview if `text` is not a path of this origin.
+ * Returns the path of the page to show after the sign-in. Returns the path of the overview page if
+ * `text` is not a path of this origin.
  */
 export function sanitizeNextPath(text: string | undefined, origin: string): string {
   if (!text?.startsWith("/")) return "/"
@@ -8,7 +9,7 @@ export function sanitizeNextPath(text: string | undefined, origin: string): stri
   return url.pathname + url.search
 }
 
-/** Adds the page to show after the sign-in to a path of the sign-in pages. */
+/** Adds the path `next`, the page to show after the sign-in, to the path of a sign-in page. */
 export function addNextPath(path: string, next: string): string {
   return next === "/" ? path : `${path}?next=${encodeURIComponent(next)}`
 }

@@ -63,7 +63,7 @@ export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Pro
     return
   }
   // After the directory was restored from a backup, the account's copy can be newer than its row in
-  // the directory.
+  // the directory. The row then gets a version above that of the copy.
   const [newer] = await own.select().from(accounts).where(isThis)
   await directory
     .update(accounts)
@@ -83,8 +83,8 @@ async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Pr
     .from(accounts)
     .where(and(eq(accounts.name, name), ne(accounts.id, account.id)))
     .limit(1)
-  // In the copy, another account still has this name, although the directory has since renamed or
-  // deleted that account.
+  // Names are unique. If another account still has this name in the database of the copy, that row
+  // is stale: the directory has since renamed or deleted the other account.
   if (holder) await syncAccountCopy(env, holder.id)
   const rows = await copyStatement(own, account).returning({ id: accounts.id })
   return rows.length === 1

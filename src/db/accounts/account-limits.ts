@@ -11,20 +11,20 @@ import { accountStorage, usageDays } from "../schema/usage.ts"
 /** Limits of an account that a new job could exceed. */
 export type NewJobLimits = Pick<PlanLimits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
 
-/** Usage that the new jobs of a request add to their account. */
+/** Amounts that the new jobs of a request would add to the usage of their account. */
 export type UsageOfNewJobs = {
   jobs: number
   /** Number of media files that the jobs download from URLs. */
   fetches: number
-  /** Bytes of files in the body of the request. */
+  /** Size of the files that the request uploads in its body, in bytes. */
   uploadBytes: number
   /** UTC day on which the job counts as usage, in the format `YYYY-MM-DD`. */
   day: string
 }
 
 /**
- * Limit that a new job exceeds, or comes nearest to: the allowed amount, the used amount, and the
- * amount that the job adds (`asked`).
+ * Limit that a new job exceeds or, if the job exceeds none, the limit that it uses up most: the
+ * allowed amount, the used amount, and the amount that the job adds (`asked`).
  */
 export type ExceededLimit = {
   limit: Extract<LimitName, "waiting_jobs" | "fetches_per_day" | "storage_bytes">
@@ -39,8 +39,8 @@ export type AccountUsage = {
   waitingJobs: number
   storageBytes: number
   /**
-   * Bytes that unfinished resumable uploads reserve. Jobs without an upload ignore the reserved
-   * bytes.
+   * Bytes that unfinished resumable uploads reserve. They count as used storage only for a job
+   * whose request uploads a file.
    */
   reservedBytes: number
   /** Number of media files that the account's jobs downloaded from URLs on the requested day. */
@@ -170,7 +170,7 @@ export function reservedUploadBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select sum(size_bytes) from ${tusUploads} where account_id = ${accountId} and finished_at is null), 0)`
 }
 
-/** Returns SQL for the bytes of an account's stored files. */
+/** Returns SQL for the sum of the sizes of an account's stored files, in bytes. */
 export function storedFileBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select bytes from ${accountStorage} where account_id = ${accountId}), 0)`
 }

@@ -27,13 +27,13 @@ export type AccountOverview = Pick<
 /** User of an account, for the operator's pages. */
 export type AccountUser = { email: string; isOperator: boolean }
 
-/** Filter and page of a list of accounts. The list begins with the newest account. */
+/** Query of a list of accounts, newest first: a filter, and the page to return. */
 export type AccountListQuery = {
   limit: number
   before?: string | undefined
-  /** Text that occurs in the account's name or in the email of a user, in upper or lower case. */
+  /** Text that the account's name or the email of a user contains, case-insensitive. */
   search?: string | undefined
-  /** Name that the account has exactly, in upper and lower case. */
+  /** Exact name of the account, case-sensitive. */
   name?: string | undefined
 }
 

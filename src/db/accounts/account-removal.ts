@@ -158,8 +158,8 @@ function isAnyIn(table: SQLiteTable & { accountId: SQLiteColumn }, accountId: st
 }
 
 /**
- * Returns the SQL condition that the account has an upload. The index on uploads sorts by R2 key,
- * which begins with the account's prefix.
+ * Returns the SQL condition that the account has an upload. Selects uploads by R2 key, which begins
+ * with the account's prefix, because the index on uploads is by R2 key.
  */
 function isAnyUpload(accountId: string): SQL {
   const { objectKey } = uploads

@@ -21,7 +21,8 @@ export async function findAccountEmail(
 }
 
 /**
- * Returns the origin at which the account's last job was created; null if the account has no job.
+ * Returns the origin (scheme, host and port) under which the caller of the account's last job
+ * reached the service; null if the account has no job.
  */
 export async function findOriginOfLastJob({
   accountId,

@@ -37,7 +37,10 @@ export async function findValidApiKey(
   return row ? { account: toCallerAccount(row.account), key: row.key } : null
 }
 
-/** New key with the name of its account. The account is created if no account has the name. */
+/**
+ * New API key, and the name of the account that owns the key. If no account has the name, the
+ * account is created.
+ */
 export type NewApiKeyWithAccount = {
   key: ApiKey
   accountName: string
@@ -47,8 +50,8 @@ export type NewApiKeyWithAccount = {
 }
 
 /**
- * Stores a key for the account with a name, and creates the account if no account has the name. If
- * a plan is given, the plan is assigned to the account. Returns the stored account.
+ * Stores a key for the account with the given name, and creates the account if it does not exist.
+ * If a plan is given, the account gets this plan. Returns the account.
  */
 export async function insertApiKeyForNamedAccount(
   database: Database,
@@ -74,7 +77,8 @@ export async function insertApiKeyForNamedAccount(
 }
 
 /**
- * Sets the plan of the account with a name. Returns null if the account or the plan does not exist.
+ * Sets the plan of the account with the given name. Returns null if the account or the plan does
+ * not exist.
  */
 export async function setPlanByAccountName(
   database: Database,

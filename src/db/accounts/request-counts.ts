@@ -44,8 +44,8 @@ export async function addRequestCountsToUsage(
     .where(and(eq(apiKeys.id, keyId ?? ""), isNull(apiKeys.revokedAt)))
   const uses = keyId === null ? [] : [keyUses]
   if (database === directory) return void (await runBatch(database, [...added, ...uses]))
-  // The key is updated first, because a caller repeats both batches if the second fails, and a
-  // repeated update of the key changes nothing.
+  // If the second batch fails, the caller repeats both batches. The key is updated first, because a
+  // repeated update changes nothing, whereas repeated counts would be added twice.
   await runBatch(directory, uses)
   await runBatch(database, added)
 }

@@ -25,8 +25,8 @@ export async function listUnconfirmedUsers(
 }
 
 /**
- * Removes the given users whose email is still unconfirmed, with their credentials, sessions, links
- * and accounts. An account that has a key stays.
+ * Removes those of the given users whose email is still unconfirmed, with their credentials,
+ * sessions, mailed links and accounts. An account that has an API key stays.
  */
 export async function removeUnconfirmedUsers(
   database: Database,
@@ -60,8 +60,8 @@ export function removeUnconfirmedUsersStatements(
 }
 
 /**
- * Password hash of a user who confirms an email. `isNew` is true if the user chose a new password,
- * and false for the password of the sign-up.
+ * Hash of the password that a user has after confirming an email. `isNew` is true if the user chose
+ * the password at the confirmation, and false if at the sign-up.
  */
 export type ConfirmationPassword = { hash: string; isNew: boolean }
 

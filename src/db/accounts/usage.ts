@@ -46,7 +46,8 @@ export function addAcceptedJobsToUsage(
 }
 
 /**
- * Returns the statement that adds the end of a job to the usage of the day if `condition` holds.
+ * Returns the statement that adds a finished job, as succeeded or failed, and its processing time
+ * to the usage of the day if `condition` holds.
  */
 export function addJobEndToUsageStatement(
   { accountId, sql: database }: AccountDatabase,

@@ -11,17 +11,17 @@ import { garbage } from "../schema/uploads.ts"
 const isFetched = sql`source = 'fetch' and object_key is not null`
 
 /**
- * Returns the SQL condition that the job of a file ended before a time. An open job may still need
- * its media.
+ * Returns the SQL condition that the job of a file ended before a time. The media of an open job
+ * are kept, because its tasks may still read them.
  */
 function hasEnded(before: number): SQL {
   return sql`exists (select 1 from ${jobs} where ${jobs.id} = ${files.jobId} and ${jobs.completedAt} < ${before})`
 }
 
 /**
- * Removes some fetched media of all accounts whose jobs ended before a time, oldest first, and
- * records the removal in the jobs. The R2 objects become garbage. Returns the number of removed
- * files.
+ * Removes some media of fetch jobs (of all accounts) that ended before a time, oldest first, and
+ * records the removal in the jobs. The sweep deletes the R2 objects later. Returns the number of
+ * removed files.
  */
 export async function removeFetchedMedia(
   database: Database,

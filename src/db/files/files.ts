@@ -23,14 +23,15 @@ const expiresAt = sql<
 >`(select completed_at + retention_ms from jobs owner where owner.id = ${files.jobId})`
 
 /**
- * SQL condition that selects the Files of accounts: stored files, and imports in any state. SQLite
- * uses the partial index `files_listed` because the index has the same condition.
+ * SQL condition that selects the files that the API lists: stored files except media of fetch jobs
+ * and transcripts, and imports in any state. The partial index `files_listed` has the same
+ * condition, so that SQLite can use the index.
  */
 export const fileListingCondition = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
 
 /**
- * Returns a File of the account with its job; null if there is none. A job's output becomes a File
- * when its object is stored.
+ * Returns a file that the API lists, with its job; null if the account has no such file. An output
+ * of a job is listed once its object is stored.
  */
 export async function findFile(
   { accountId, sql: database }: AccountDatabase,
@@ -46,8 +47,8 @@ export async function findFile(
 }
 
 /**
- * Returns a stored file of the account, which may be a fetched medium. The members of a bundle are
- * omitted.
+ * Returns a stored file of the account; a file that a fetch job downloaded counts too. The list of
+ * a bundle's members is not read.
  */
 export async function findStoredFile(
   { accountId, sql: database }: AccountDatabase,
@@ -76,8 +77,9 @@ async function selectStored(database: Database, isWanted: SQL | undefined): Prom
 }
 
 /**
- * Publishes a stored File of the account, or ends its publication if `publishedAt` is null. A file
- * that is already published keeps its time. Returns false if there is no such file.
+ * Publishes a stored file that the API lists, or ends its publication if `publishedAt` is null. A
+ * file that is already published keeps its time of publication. Returns false if the account has no
+ * such file.
  */
 export async function setFilePublishedAt(
   { accountId, sql: database }: AccountDatabase,
@@ -98,9 +100,9 @@ export async function setFilePublishedAt(
         ),
       )
       .returning({ id: files.id }),
-    // Raises the version of an open job, so that its webhook includes `public_url`. When a
-    // publication ends, also resets `publish` of the job, because `publish` applies to all Files of
-    // the job together.
+    // Raises the version of an open job, so that a transition computed before is computed again and
+    // the job's webhook includes `public_url`. When a publication ends, also resets `publish` of
+    // the job, because that flag stands for all listed files of the job together.
     database
       .update(jobs)
       .set({
@@ -140,7 +142,8 @@ export async function findJobWithFiles(
 
 /**
  * Returns the first of `names` that is a member of a stored bundle; null if the bundle has none of
- * these members. Reads the R2 object of the member, because the list of members may be large.
+ * these members. Looks up the member's own R2 object instead of reading the bundle's list of
+ * members, which may be large.
  */
 export async function findBundleMember(
   bucket: R2Bucket,
@@ -157,18 +160,18 @@ export async function findBundleMember(
   return null
 }
 
-/** Filter of a list of files. A filter without fields selects all Files of the account. */
+/** Filter of a list of files. A filter without fields selects all listed files of the account. */
 export type FileFilter = {
   source?: FileSource | undefined
   name?: string | undefined
   states?: readonly State[] | undefined
-  /** Key and value that the metadata of the File's job must contain. */
+  /** Key and value that the metadata of the file's job must contain. */
   pair?: MetadataFilter | undefined
 }
 
 /**
- * Returns a page of the account's Files, newest first. The result omits the members of bundles, and
- * the streams of probes that are too large for their rows.
+ * Returns a page of the account's listed files, newest first. Values that R2 holds because they are
+ * too large for a row are not read: the members of bundles, and the streams of large probes.
  */
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
@@ -194,9 +197,9 @@ export async function listFiles(
 }
 
 /**
- * Removes a file that has no job with the same id. The file's objects become garbage; a running
- * task can read these objects until the task ends. If an open job imports the file, the version of
- * that job rises, so that transitions from earlier snapshots fail.
+ * Removes a file that was not uploaded or imported by a job of its own, such as an output. A
+ * running task can read the file's objects until the task ends. The version of an open job that
+ * imports the file rises, so that transitions from earlier snapshots fail.
  */
 export async function removeFile(
   { accountId, sql: database }: AccountDatabase,

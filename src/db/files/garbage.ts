@@ -7,7 +7,10 @@ import type { Garbage } from "../schema/uploads.ts"
 
 const isUnread = sql`not exists (select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id where task_inputs.file_id = ${garbage.fileId} and tasks.state = 'running')`
 
-/** Returns the given R2 key prefixes that are garbage and that no running task reads. */
+/**
+ * Returns those of the given R2 key prefixes that are in the table `garbage`, whose objects are to
+ * be deleted, and that no running task reads.
+ */
 export async function listGarbagePrefixesWithoutReaders(
   database: Database,
   prefixes: readonly string[],
@@ -19,8 +22,8 @@ export async function listGarbagePrefixesWithoutReaders(
 }
 
 /**
- * Returns garbage prefixes of all accounts that are due and that no running task reads, the longest
- * overdue first.
+ * Returns the R2 key prefixes of all accounts whose objects are due for deletion and that no
+ * running task reads, the longest overdue first.
  */
 export async function listDueGarbage(
   database: Database,
@@ -34,8 +37,8 @@ export async function listDueGarbage(
 }
 
 /**
- * Result of a garbage collection, as lists of R2 key prefixes: `done` need no further deletion,
- * `again` are deleted once more at `dueAt`, and `failed` are retried at `dueAt`.
+ * Result of a garbage collection, which deletes the R2 objects below key prefixes. `done` need no
+ * further deletion, `again` are deleted once more at `dueAt`, and `failed` are retried at `dueAt`.
  */
 export type GarbageCollectionResult = {
   done: string[]
@@ -44,7 +47,9 @@ export type GarbageCollectionResult = {
 }
 
 /**
- * Stores the result of a garbage collection. Counts one more deletion for each prefix in `again`.
+ * Stores the result of a garbage collection in the table `garbage`: deletes the rows of prefixes in
+ * `done`, and sets the next time for the others. The column `deletions` counts one more deletion
+ * for each prefix in `again`.
  */
 export async function saveGarbageCollectionResult(
   database: Database,

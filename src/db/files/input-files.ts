@@ -7,21 +7,21 @@ import { jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
 import { fileListingCondition } from "./files.ts"
 
-/** Ids of the Files and of the jobs that a request names as inputs. */
+/** Ids of the files and of the jobs that a request names as inputs. */
 export type InputIds = { fileIds: readonly string[]; jobIds: readonly string[] }
 
-/** Job of which a request names an output as an input. */
+/** Job with an output that a request names as an input. */
 export type InputJob = Pick<Job, "id" | "kind" | "state" | "result">
 
 /**
- * Rows of the files and jobs that a request names as inputs: Files of the account, outputs that
- * jobs will still write, and all files of the named jobs.
+ * Rows of the files and jobs that a request names as inputs: listed files of the account, outputs
+ * that jobs have not written yet, and all files of the named jobs.
  */
 export type InputRows = { files: File[]; jobs: InputJob[] }
 
 /**
- * Reads the files and jobs that a request names as inputs. Bundles come without their members. An
- * id that the account does not have is absent from the result.
+ * Reads the files and jobs that a request names as inputs. The lists of bundle members are not
+ * read. The result omits ids that the account does not have.
  */
 export async function findInputRows(database: AccountDatabase, ids: InputIds): Promise<InputRows> {
   const [fileRows, jobRows] = await database.sql.batch(selectInputRowsStatements(database, ids))
@@ -61,8 +61,8 @@ export function selectInputRowsStatements(
 export const JOB_CHAIN_LENGTH_MAX = 10
 
 /**
- * Returns the number of open jobs in the longest chain that ends with one of the given jobs,
- * counted up to one more than JOB_CHAIN_LENGTH_MAX.
+ * Returns the number of open jobs in the longest chain that ends with one of the given jobs. Does
+ * not count beyond JOB_CHAIN_LENGTH_MAX + 1, since such a chain is refused anyway.
  */
 export async function measureLongestJobChain(
   { accountId, sql: database }: AccountDatabase,
@@ -82,8 +82,8 @@ export async function measureLongestJobChain(
 }
 
 /**
- * SQL condition on a row of `jobs`: a task of another job still has to read a file of this job.
- * Such files are kept although the retention of their job is over.
+ * SQL condition on a row of `jobs`: an open task of another job still has to read a file of this
+ * job. Such a job stays with its files, even if its retention is over.
  */
 export const jobFilesAwaitedCondition = sql`exists (
   select 1 from files needed

@@ -101,8 +101,8 @@ function openUploadsOf(accountId: string): SQL {
 }
 
 /**
- * Row of a tus upload, and the row in `uploads` that tracks its R2 object. `upload` is null if the
- * object belongs to a File or does not exist.
+ * Row of a tus upload, and the row in `uploads` that tracks its R2 object until a file owns the
+ * object. `upload` is null if a file owns the object or the object does not exist.
  */
 export type TusUploadWithObjectRow = { row: TusUpload; upload: Upload | null }
 
@@ -150,9 +150,9 @@ export async function listOpenTusUploadsOfLink(
 export type OpenTusUpload = { row: TusUpload; upload: Upload }
 
 /**
- * Makes a request the only writer of a tus upload that has exactly `offsetBytes`. Requests that
- * wrote earlier can no longer store anything. Returns null if the upload has another offset, is
- * complete or does not exist.
+ * Makes a request the only writer of a tus upload of which exactly `offsetBytes` are stored.
+ * Requests that wrote earlier can no longer store anything. Returns null if the upload has another
+ * offset, is complete or does not exist.
  */
 export async function claimTusUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -204,9 +204,9 @@ export async function claimTusPartNumber(
 }
 
 /**
- * Records that a tus upload has tails, which are deleted at the end of the upload. A tail is an R2
- * object with bytes that do not fill a part. Returns false if another request has become the
- * writer.
+ * Records that a tus upload has had a tail: an R2 object with the bytes after the last complete
+ * part. Only with this record are the tails deleted at the end of the upload. Returns false if
+ * another request has become the writer.
  */
 export async function recordTusUploadHasPartialParts(
   { sql: database }: AccountDatabase,
@@ -238,7 +238,10 @@ export async function saveTusMultipartId(
   return rows.length === 1
 }
 
-/** New progress of a tus upload, after parts and a tail were stored in R2. */
+/**
+ * Progress of a tus upload after a request has stored parts, and the bytes after the last complete
+ * part (the tail), in R2.
+ */
 export type TusProgress = {
   parts: UploadPart[]
   offsetBytes: number
@@ -282,7 +285,7 @@ export async function saveTusProgress(
 }
 
 /**
- * Marks a tus upload as finished before its File is created, so that the upload can no longer be
+ * Marks a tus upload as finished before its file is created, so that the upload can no longer be
  * deleted. Returns false if the upload was already deleted.
  */
 export async function markTusUploadFinished(
@@ -298,7 +301,10 @@ export async function markTusUploadFinished(
   return rows.length === 1
 }
 
-/** Removes the parts and tails of a tus upload whose File exists. */
+/**
+ * Removes the rows of the parts, and the tails (bytes after the last complete part), of a tus
+ * upload whose file exists.
+ */
 export async function removeTusUploadParts(
   { accountId, sql: database }: AccountDatabase,
   id: string,
@@ -315,9 +321,10 @@ export async function removeTusUploadParts(
 }
 
 /**
- * Deletes the row of a tus upload, so that no request can write to the upload. The tails become
- * garbage, and the object stays. Returns the object's row in `uploads`; null if the object belongs
- * to a File; undefined if the upload is finished and `isForced` is not set.
+ * Deletes the row of a tus upload, so that no request can write to the upload. The sweep deletes
+ * its tails (bytes after the last complete part); the object stays. Returns the object's row in
+ * `uploads`; null if a file owns the object; undefined if the upload is finished and `isForced` is
+ * not set.
  */
 export async function deleteTusUpload(
   database: Database,
@@ -333,8 +340,8 @@ export async function deleteTusUpload(
       .where(and(eq(tusUploads.id, id), isDeletable))
       .returning({ id: tusUploads.id }),
     database.select().from(uploads).where(eq(uploads.id, id)),
-    // While `uploads` has a row for the upload's object, the parts are kept. The deletion of that
-    // row later deletes the parts.
+    // The rows of the parts stay while `uploads` has a row for the upload's object. They are
+    // deleted together with that row later.
     database.delete(uploadParts).where(and(eq(uploadParts.uploadId, id), isLeftOver)),
   ])
   return deleted.length === 1 ? upload : undefined
@@ -355,8 +362,8 @@ export async function listExpiredTusUploads(
 }
 
 /**
- * Returns the statement that makes the tails of a tus upload garbage. The statement does nothing if
- * the upload never had a tail.
+ * Returns the statement that lets the sweep delete the tails (bytes after the last complete part)
+ * of a tus upload. The statement does nothing if the upload never had a tail.
  */
 function removeTails(
   database: Database,

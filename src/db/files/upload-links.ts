@@ -52,8 +52,8 @@ export async function listUploadLinks({
 }
 
 /**
- * Marks an upload link as used by a File. Returns false if another File has used the link, or if
- * the link no longer exists.
+ * Marks an upload link as used by the file with id `fileId`. Returns false if another file has used
+ * the link, or if the link no longer exists.
  */
 export async function claimUploadLink(
   database: AccountDatabase,
@@ -69,7 +69,7 @@ export async function claimUploadLink(
   return rows.length === 1
 }
 
-/** Makes an upload link usable again after its File could not be created. */
+/** Makes an upload link usable again after the file could not be created. */
 export async function releaseUploadLink(
   database: AccountDatabase,
   id: string,

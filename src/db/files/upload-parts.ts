@@ -25,10 +25,10 @@ export async function listUploadParts(
 }
 
 /**
- * Begins a part of a multipart upload for a task that runs with this fencing token, and deletes the
- * row of an earlier part with the same number. Returns the keys of the task's outputs (null if the
- * task does not run with the token) and the upload (null if no upload matches). Takes one database
- * request, because a large file has thousands of parts.
+ * Begins a part of a multipart upload for a task that runs with this fencing token (the number of
+ * its dispatch), and deletes the row of an earlier part with the same number. Returns the keys of
+ * the task's outputs (null if the task does not run with the token) and the upload (null if none
+ * matches). Takes one database request, because a large file has thousands of parts.
  */
 export async function beginUploadPart(
   { accountId, sql: database }: AccountDatabase,

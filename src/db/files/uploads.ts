@@ -28,8 +28,8 @@ export async function deleteUploadRow(database: AccountDatabase, id: string): Pr
 }
 
 /**
- * Deletes the rows of uploads and of their parts. Without a condition, the uploads may belong to
- * any account.
+ * Deletes the rows of uploads and of their parts. `condition` can restrict the uploads to those of
+ * one account.
  */
 export async function deleteUploadRows(
   database: Database,
@@ -160,8 +160,9 @@ export async function listAbandonedUploads(
 }
 
 /**
- * Returns uploads of all accounts that began before a time and that a single request to the Worker
- * writes. Excludes uploads of tasks, and tus uploads, which outlive a request.
+ * Returns uploads of all accounts that began before a time and that one request to the Worker
+ * writes from beginning to end. Excludes uploads of tasks and tus uploads, which take several
+ * requests.
  */
 export async function listSingleRequestUploads(
   database: Database,
@@ -184,8 +185,8 @@ function selectBegun(database: Database, before: number, limit: number, conditio
 }
 
 /**
- * Marks uploads as being removed. Returns the ids of the uploads that still exist. A job may have
- * taken over the objects of the other uploads.
+ * Marks uploads as being removed. Returns the ids of the uploads whose rows still exist. The
+ * objects of the others may belong to a job by now and must stay.
  */
 export async function markUploadsForRemoval(
   database: Database,

@@ -96,8 +96,8 @@ export type JobTransition = {
   files: { id: string; set: Partial<File> }[]
   garbage: { prefix: string }[]
   /**
-   * Files that the job did not write, because their content would equal that of another file of the
-   * job: `id` is the unwritten file, and `sameAs` the other file.
+   * Outputs that the job did not store, because another file of the job has the same content: `id`
+   * is the file without an object of its own, and `sameAs` the stored file.
    */
   sameFiles?: { id: string; sameAs: string }[]
   /** Deliveries of the webhooks for the job's end. */
@@ -108,12 +108,13 @@ export type JobTransition = {
    */
   ended?: JobEndUsage
   /**
-   * End of the job for its batch, and the receivers of the batch's event if this job was the last.
+   * Changes of the job's batch: the end of this job, and the receivers of the webhook about the
+   * batch's end, which is sent if this job is the last to end.
    */
   batch?: { end: BatchJobEnd; receivers: readonly BatchReceiver[] }
   /**
-   * Rows in `uploads` for values that were written to R2. The batch deletes these rows, because the
-   * rows that it writes now own the objects.
+   * Rows in `uploads` that track values written to R2 before the batch. The batch deletes them,
+   * because the rows that it writes then own the R2 objects.
    */
   valueUploads?: Pick<Upload, "id">[]
 }
@@ -210,8 +211,8 @@ function countInBatch(
 }
 
 /**
- * Returns statements that update tasks. If the transition moves the tasks into the job's row, the
- * statements delete the tasks instead.
+ * Returns statements that update tasks. If the transition ends the job and stores the tasks in the
+ * job's row, the statements delete the rows of the tasks instead.
  */
 function changeTasks(
   { sql: db }: AccountDatabase,
@@ -234,8 +235,8 @@ function changeTasks(
 }
 
 /**
- * Returns the statements that redirect inputs of tasks from a file that a job did not write to the
- * file `sameAs` with equal content.
+ * Returns the statements that redirect inputs of tasks from a file that a job did not store (`id`)
+ * to the stored file with the same content (`sameAs`).
  */
 function moveInputs(
   { sql: db }: AccountDatabase,
@@ -299,8 +300,9 @@ function deleteEndedSecrets(
 }
 
 /**
- * Returns one statement that inserts all garbage prefixes. A task may have had a thousand
- * dispatches, each with its own prefix.
+ * Returns one statement that inserts all R2 key prefixes whose objects are to be deleted. A
+ * statement for each would be too many: a task may have had a thousand dispatches, each with its
+ * own prefix.
  */
 function insertPrefixes(
   { sql: database }: AccountDatabase,

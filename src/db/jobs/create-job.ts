@@ -51,7 +51,7 @@ export type NewJobUsageAndLimits = { limits: NewJobLimits; demand: UsageOfNewJob
 
 const NOBODY: JobCreator & { admission: null } = { keyId: null, requestId: null, admission: null }
 
-/** Jobs that one request creates, and the batch that they form; null for a single job. */
+/** Jobs that one request creates. `batch` is the batch that they form; null for a single job. */
 export type NewJobs = {
   drafts: readonly JobDraft[]
   batch: NewBatch | null
@@ -61,8 +61,8 @@ export type NewJobs = {
 
 /**
  * Writes jobs in one D1 batch. The D1 batch fails if the jobs would exceed a limit of the account;
- * `isLimitExceededError` recognizes that error. Jobs without an admission have no limits and are
- * not counted as usage.
+ * `isLimitExceededError` recognizes that error. If `admission` is null, no limits are checked and
+ * the jobs are not counted as usage.
  */
 export async function createJobs(
   database: AccountDatabase,
@@ -119,8 +119,8 @@ const fileRow = z.custom<File>()
 const jobRow = z.custom<Job>()
 
 /**
- * Returns the file of an import draft and its job as `createJobs` inserts them, without a read of
- * the database.
+ * Returns the file and the job of a drafted import, with the values that `createJobs` inserts, so
+ * that the rows need not be read back from the database.
  */
 export function toImportedFile(
   accountId: string,
@@ -149,8 +149,8 @@ function emptyRow(columns: Record<string, { default: unknown }>): Record<string,
 }
 
 /**
- * Returns the statement that inserts a job's metadata into the table by which lists filter; an
- * empty list if the job has no metadata.
+ * Returns the statement that inserts a job's metadata into `job_metadata`, the table that serves
+ * filters of lists; an empty list if the job has no metadata.
  */
 function insertMetadata(
   { accountId, sql: database }: AccountDatabase,
@@ -175,9 +175,10 @@ function insertDependencies(
 }
 
 /**
- * Returns SQL for a JSON array of those needed jobs that are still open; null if no job is needed.
- * Some may have ended since the request was read. The unary `+` prevents the use of the index on
- * `account_id`, so that SQLite looks up rows by id.
+ * Returns SQL for a JSON array of the needed jobs (whose outputs the new job reads) that are still
+ * open; null if the job needs none. The insert checks their states, because a job may have ended
+ * since the request was read. The unary `+` prevents the use of the index on `account_id`, so that
+ * SQLite looks up rows by id.
  */
 function selectOpenJobIds(accountId: string, neededJobIds: readonly string[]): SQL | null {
   if (neededJobIds.length === 0) return null

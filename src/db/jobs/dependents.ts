@@ -8,7 +8,8 @@ import type { State } from "../../domain/states.ts"
 
 /**
  * Returns the direct and indirect dependents of a job that are in one of the states, in the order
- * of their creation, at most `limit`. A job in another state ends the search along its chain.
+ * of their creation, at most `limit`. Dependents that are reached only through a job in another
+ * state are not included.
  */
 export async function listDependents(
   { accountId, sql: database }: AccountDatabase,
@@ -35,8 +36,8 @@ export async function listDependents(
 }
 
 /**
- * Job that reads outputs of another job or whose outputs another job reads, with the fields that
- * records show.
+ * Neighbor of a job in a chain: a job whose outputs it reads, or a job that reads its outputs. Has
+ * the fields that API records show.
  */
 export type RelatedJob = Pick<Job, "id" | "kind" | "state" | "batchName">
 

@@ -12,8 +12,8 @@ import type { IdempotencyKeyUse } from "../../domain/job-draft.ts"
 const IDEMPOTENCY_MS = 24 * 3_600_000
 
 /**
- * Use of an idempotency key: the job that was created, the ids of the job's Files by output key,
- * and the hash of the request's body.
+ * Earlier request with an idempotency key: the job that the request created, the ids of the job's
+ * output files by output key, and the hash of the request's body.
  */
 export type UsedIdempotencyKey = {
   jobId: string
@@ -22,7 +22,7 @@ export type UsedIdempotencyKey = {
 }
 
 /**
- * Returns the use of an account's idempotency key within the last day; null if the key is unused.
+ * Returns the request that used an account's idempotency key within the last day; null if none did.
  */
 export async function findIdempotencyKey(
   database: AccountDatabase,
@@ -33,7 +33,7 @@ export async function findIdempotencyKey(
   return row ?? null
 }
 
-/** Combines `findInputRows` and `findIdempotencyKey` in one database request. */
+/** Runs `findInputRows` and `findIdempotencyKey` together in one request to the database. */
 export async function findInputRowsAndIdempotencyKey(
   database: AccountDatabase,
   ids: InputIds,

@@ -30,20 +30,22 @@ type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
  */
 export const REMOVED_ROWS_MAX = 500
 /**
- * Maximum number of garbage rows in one statement. The rows are one JSON parameter, whose size D1
- * limits.
+ * Maximum number of rows that one statement inserts into `garbage`. The rows are one JSON
+ * parameter, whose size D1 limits.
  */
 const GARBAGE_AT_ONCE = 4000
-/** Maximum number of files, from the oldest, that one step checks for a missing job. */
+/**
+ * Maximum number of files, the oldest, for which one step checks whether their jobs still exist.
+ */
 const LOOKED_AT_MAX = 1000
 
 /**
- * Sources of files that are not Files of the account. Every removal of a job also removes its files
- * from these sources.
+ * Sources of the files that the API does not list: media of fetch jobs, and transcripts. Every
+ * removal of a job also removes its files from these sources.
  */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
-/** Sources of files that are removed with their job at the caller's request. */
+/** Sources of the files that are removed together with their job when a caller removes the job. */
 const REMOVED_WITH_JOB = ["output", ...FETCHED] as const satisfies FileSource[]
 
 const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
@@ -55,9 +57,10 @@ const isOfOpenBatch = sql`exists (select 1 from batches where batches.id = ${job
 const isUnneeded = and(not(jobFilesAwaitedCondition), not(isOfOpenBatch))
 
 /**
- * Removes a finished job with its tasks and files; the objects of the files become garbage. Input
- * files that were imported or uploaded stay, because they are Files of the account. The webhook's
- * delivery stays too. A running task of another job can read a removed file until the task ends.
+ * Removes a finished job with its tasks and files; the sweep deletes the objects of the files.
+ * Inputs that were imported or uploaded stay, because the API lists them as files of the account.
+ * The webhook's delivery stays too. A running task of another job can read a removed file until the
+ * task ends.
  */
 export async function removeJob(
   { accountId, sql: database }: AccountDatabase,
@@ -245,8 +248,8 @@ async function removeLeftFiles(
 }
 
 /**
- * Deletes some metadata lookups of all accounts that were created before a time, with their
- * finished jobs. Reports whether more lookups may remain to delete.
+ * Deletes some metadata lookups of all accounts that were created before a time, together with
+ * their jobs. Lookups with an open job stay. Returns true if more lookups may remain to delete.
  */
 export async function deleteOldMetadataLookups(
   database: Database,
@@ -267,7 +270,8 @@ export async function deleteOldMetadataLookups(
 
 /**
  * Returns statements that delete jobs with their tasks, and with their files from the given
- * sources. With `areOwnFilesRemoved`, a File that has the id of its job is deleted from any source.
+ * sources. With `areOwnFilesRemoved`, a file that its job only uploaded or imported (the file has
+ * the job's id) is deleted from any source.
  */
 async function removalOf(
   database: Database,
@@ -327,14 +331,15 @@ export async function deleteEndedDeliveries(database: Database, before: number):
   return ids.length === REMOVED_ROWS_MAX
 }
 
-/** Returns a garbage row for the R2 objects that hold large values of a job or a delivery. */
+/** Returns a row of `garbage`, by which the sweep deletes large values of a job or a delivery. */
 function valuesOf(prefix: string, dueAt: number): NewGarbage {
   return { prefix, fileId: null, dueAt }
 }
 
 /**
- * Returns the garbage row of a deleted file; an empty list if the file has no stored object. While
- * a running task reads the file, the sweep keeps the objects of a garbage row with a file id.
+ * Returns the row of `garbage` for the R2 objects of a deleted file; an empty list if the file has
+ * no stored object. The row names the file, so that the sweep keeps the objects while a running
+ * task reads the file.
  */
 function prefixesOf(
   { id, objectKey }: Pick<File, "id" | "objectKey">,

@@ -67,12 +67,15 @@ function markTruncated(job: Job): Job {
 /** Start of a task on a runner: ids of the task and its job, fence, and time in milliseconds. */
 export type TaskStart = { jobId: string; taskId: string; fence: number; at: number }
 
-/** Job that `storeAcceptedAndStartedJobs` has started. */
+/**
+ * Job that `storeAcceptedAndStartedJobs` has started, or whose number of attempts it has raised.
+ */
 export type StartedJob = Pick<Job, "id" | "state" | "version" | "startedAt" | "attempts">
 
 /**
- * Stores that the dispatcher has accepted jobs, and that runners have started tasks. A job that is
- * already accepted, started or finished stays unchanged. Returns the jobs that this call started.
+ * Stores that the dispatcher has accepted jobs, and that runners have started tasks. The first
+ * started task starts its job; a task that starts again raises the job's `attempts`. Returns the
+ * jobs that started or whose `attempts` rose.
  */
 export async function storeAcceptedAndStartedJobs(
   database: AccountDatabase,

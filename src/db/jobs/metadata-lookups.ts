@@ -22,9 +22,10 @@ export async function findMetadataLookup(
 }
 
 /**
- * Returns statements that make a job the last lookup of a URL. The batch fails if the last lookup
- * is no longer the job `replaces`. The row of the replaced lookup gets its own job id in place of
- * the URL's hash, and stays until the sweep removes that job.
+ * Returns statements that make a job the last lookup of a URL. `replaces` is the job of the last
+ * lookup so far; the batch fails if another job has become the last lookup meanwhile. URL hashes
+ * are unique, so the replaced row gets its own job id as its hash. The sweep removes that row with
+ * its job.
  */
 export function insertMetadataLookupStatements(
   { accountId, sql: database }: AccountDatabase,

@@ -9,12 +9,14 @@ import type { State } from "../../domain/states.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
 
-/** Maximum number of tasks that one query for the readers of files returns. */
+/**
+ * Maximum number of tasks that one query returns when it searches the tasks that read given files.
+ */
 export const FILE_READING_TASKS_PER_QUERY_MAX = 500
 
 /**
- * Readiness of a task's input: `ready` can be read now, `pending` can be read later, and `failed`
- * or `gone` never, because the file failed or was deleted.
+ * Readiness of a task's input: `ready` can be read now, and `pending` can be read later. `failed`
+ * and `gone` can never be read: the file failed, or it was deleted.
  */
 const READINESS = ["ready", "pending", "failed", "gone"] as const
 
@@ -22,8 +24,8 @@ export type InputReadiness = (typeof READINESS)[number]
 
 /**
  * Input of a task that can never be read. `key` names the input. `failure` is the failure of its
- * file, and `neededJobId` the job that was to write the file as an output; both are null if the
- * file was deleted. An imported file has no `neededJobId`.
+ * file, and `neededJobId` the job that should have written the file as an output; both are null if
+ * the file was deleted. An imported file has no `neededJobId`.
  */
 export type UnreadableInput = { key: string; failure: Failure | null; neededJobId: string | null }
 
@@ -51,12 +53,16 @@ export type OpenTask = Pick<
   inputs: InputReadiness
 }
 
-/** SQL for the sum of the weights of all tasks that a task's job has. */
+/**
+ * SQL for the sum of the weights of all tasks of a task's job. A task's share in the job's progress
+ * is its weight divided by this sum.
+ */
 export const sumTaskWeightsOfJobSql = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
 
 /**
- * SQL for the readiness of a task's input, as an index in READINESS. A probe may read a file that
- * has not succeeded yet, because the file succeeds only after its probe.
+ * SQL for the readiness of a task's input, as an index in READINESS. The task that probes a file
+ * may read the file although it has not succeeded yet, because the file succeeds only after its
+ * probe.
  */
 const readiness = sql<number>`case
   when ${files.id} is null then 3
@@ -107,16 +113,16 @@ export async function listOpenTasks(
 export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
 
 /**
- * Returns those of the given tasks that are open. Also returns open tasks that read files of the
- * given tasks' jobs, or files of the jobs `jobIds`.
+ * Returns the open ones of the given tasks (`ids`), and the open tasks that read files of these
+ * tasks' jobs. Also returns the open tasks that read files of the jobs `jobIds`.
  */
 export async function listOpenTasksAndReaders(
   database: AccountDatabase,
   { ids, jobIds: endedJobIds }: { ids: readonly string[]; jobIds: readonly string[] },
 ): Promise<FileReadingTasks> {
   const idList = JSON.stringify(ids)
-  // The caller passes the ids of finished jobs, because the end of a job deletes the rows of its
-  // tasks, which would give the job's id.
+  // The end of a job deletes the rows of its tasks, from which the query below reads the jobs' ids.
+  // The caller therefore passes the ids of finished jobs.
   const jobIds = sql`select value from json_each(${JSON.stringify(endedJobIds)}) union all select job_id from ${tasks} where id in (select value from json_each(${idList}))`
   const fileIds = sql`select id from ${files} where job_id in (${jobIds})`
   return await selectReaders(
@@ -221,8 +227,8 @@ export async function sumTaskWeightsByJob(
 }
 
 /**
- * Returns the time in milliseconds at which the last of a job's inputs that other jobs write was
- * complete. Returns 0 if the job has no such input, and null while such an input is pending.
+ * Returns the time, in milliseconds since 1970, at which the last of a job's inputs from other jobs
+ * was complete. Returns 0 if the job has no such input, and null while such an input is pending.
  */
 export async function findLastInputCompletedAt(
   { accountId, sql: database }: AccountDatabase,

@@ -40,8 +40,8 @@ export type ClaimedTask = {
 /**
  * Claims a waiting task of an open job for an allocated slot: sets the task to running and raises
  * its fencing token. The job keeps its state until a runner starts the task. A repeated claim for
- * the same allocation returns the same result. Returns null if another allocation has claimed the
- * task, or if the task has ended.
+ * the same allocation (the assignment of the slot to the task) returns the same result. Returns
+ * null if another allocation has claimed the task, or if the task has ended.
  */
 export async function claimTask(
   { accountId, sql: database }: AccountDatabase,
@@ -126,9 +126,9 @@ export async function findRunningTaskOutputKeys(
 }
 
 /**
- * Returns the column `work` of a task, which describes the run. Returns null if the task does not
- * run with this fencing token. If `work` is too large for its row, the result has only the kind and
- * the outputs.
+ * Returns the description of a running task's work for its runner. Returns null if the task does
+ * not run with this fencing token. If the description is too large for the task's row, the result
+ * has only the kind and the outputs.
  */
 export async function findRunningTaskWork(
   { accountId, sql: database }: AccountDatabase,
@@ -142,7 +142,7 @@ export async function findRunningTaskWork(
   return row?.work ?? null
 }
 
-/** Returns the keys of the outputs of a task's work. */
+/** Returns the keys, such as `out_1`, of the outputs that a task has to write. */
 export function getTaskOutputKeys({ outputs = [] }: TaskWork): string[] {
   return outputs.map(({ key }) => key)
 }

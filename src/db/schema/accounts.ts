@@ -36,8 +36,8 @@ export const accounts = sqliteTable(
      */
     purgeAt: integer("purge_at"),
     /**
-     * Number of the database that holds the account's rows. Any database but the first has a copy
-     * of this row.
+     * Number of the database that holds the account's jobs, files and other rows. Unless it is the
+     * first, the directory, that database also has a copy of this row.
      */
     database: integer("database").notNull().default(1),
     /**

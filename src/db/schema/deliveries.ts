@@ -14,8 +14,8 @@ export const webhookEndpoints = sqliteTable(
     accountId: text("account_id").notNull(),
     url: text("url").notNull(),
     /**
-     * Event types that the endpoint receives, such as `command.succeeded`. `*` stands for any kind
-     * or any state.
+     * Event types that the endpoint receives, such as `command.succeeded` (job kind and state). `*`
+     * in either place stands for any.
      */
     events: text("events", { mode: "json" }).$type<string[]>().notNull(),
     description: text("description").notNull(),

@@ -11,13 +11,16 @@ export const files = sqliteTable(
   "files",
   {
     /**
-     * Id of the file. The id equals the job's id if the file is the job's only file, and the task's
-     * id for an import. Other files have an id of their own.
+     * Id of the file. For a job that only uploads or imports the file, the id equals the job's id.
+     * For an import as an input of a job, the id equals the task's id. Other files have an id of
+     * their own.
      */
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     jobId: text("job_id").notNull(),
-    /** Key of the output in the job's request; null for an uploaded file. */
+    /**
+     * Key by which the job's request names the output, such as `out_1`; null for an uploaded file.
+     */
     outputKey: text("output_key"),
     name: text("name").notNull(),
     source: text("source", { enum: FILE_SOURCES }).notNull(),

@@ -35,9 +35,14 @@ export const jobs = sqliteTable(
      * R2 key of a result that is too large for the row; `result` then omits the members of bundles.
      */
     resultObjectKey: text("result_object_key"),
-    /** Ids of the Files that the job creates, by output key; null if the job creates no File. */
+    /**
+     * Ids of the output files that the API lists as files of the account, by output key such as
+     * `out_1`; null if the job has none.
+     */
     fileIds: compressedJsonColumn("file_ids").$type<Record<string, string>>(),
-    /** Whether a job that succeeds publishes the Files that it creates; null if not. */
+    /**
+     * True if the job, when it succeeds, publishes its files at URLs that need no key; else null.
+     */
     publish: integer("publish", { mode: "boolean" }),
     /**
      * Tasks of a finished job as compressed JSON. The end of the job deletes the rows of the tasks
@@ -52,8 +57,8 @@ export const jobs = sqliteTable(
     /** URL of the webhook that the request set for the job's end; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /**
-     * Form of the record in the webhook: the record of the job's kind (`native`), or the common Job
-     * record.
+     * Format of the job in the webhook: `native` is the API's record for this kind of job, and
+     * `job` is the Job record that all kinds have in common.
      */
     webhookForm: text("webhook_form", { enum: WEBHOOK_FORMS }).notNull().default("native"),
     /**
@@ -126,8 +131,8 @@ export const jobs = sqliteTable(
 )
 
 /**
- * Dependencies between jobs: a job reads outputs of each job that it needs. A trigger deletes the
- * rows with the job that needs others.
+ * Dependencies between jobs: the job `job_id` reads outputs of the job `needed_job_id`. A trigger
+ * deletes the rows when the job that reads is deleted.
  */
 export const jobDependencies = sqliteTable(
   "job_dependencies",

@@ -16,7 +16,9 @@ export const tasks = sqliteTable(
      */
     fence: integer("fence").notNull().default(0),
     priority: integer("priority").notNull(),
-    /** Weight of the task in the progress of its job. */
+    /**
+     * Weight of the task in its job's progress, relative to the weights of the job's other tasks.
+     */
     weight: integer("weight").notNull().default(1),
     /** Name of the pool of runners that runs the task. */
     pool: text("pool").notNull(),
@@ -37,7 +39,7 @@ export const tasks = sqliteTable(
      */
     resultObjectKey: text("result_object_key"),
     slot: text("slot"),
-    /** Id of the slot allocation under which the task runs. */
+    /** Number of the allocation, which is the assignment of a slot of the pool to this task. */
     allocation: integer("allocation"),
     failures: integer("failures").notNull().default(0),
     interruptions: integer("interruptions").notNull().default(0),
@@ -66,11 +68,14 @@ export const taskInputs = sqliteTable(
     key: text("key").notNull(),
     fileId: text("file_id").notNull(),
     /**
-     * R2 key of the input, which the claim of the task sets. The run can therefore read a file that
-     * is deleted meanwhile.
+     * R2 key of the input, copied from its file when the task is claimed for a run. The run can
+     * therefore read the input even if the file's row is deleted meanwhile.
      */
     objectKey: text("object_key"),
-    /** Whether the task waits for the probe of a file that its own job stores. */
+    /**
+     * Whether the task waits for the probe of a file that its own job stores. If not, the task may
+     * read the file as soon as its object is stored.
+     */
     awaitsProbe: integer("awaits_probe", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [

@@ -49,7 +49,10 @@ export const uploadParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 )
 
-/** Request fields that an upload keeps for the job of its File, until that File is created. */
+/**
+ * Fields of the upload's request, such as `webhook`, for the job that is created together with the
+ * file when the upload is complete.
+ */
 export type UploadRequestFields = {
   webhook?: string | null | undefined
   metadata?: Record<string, string> | null | undefined
@@ -59,8 +62,8 @@ export type UploadRequestFields = {
 }
 
 /**
- * Uploads by the tus protocol. The id of an upload is also the id of the File that is created from
- * it.
+ * Uploads by tus, a protocol for resumable uploads. The id of an upload is also the id of the file
+ * that is created from it.
  */
 export const tusUploads = sqliteTable(
   "tus_uploads",
@@ -90,7 +93,7 @@ export const tusUploads = sqliteTable(
     /** R2 key of the tail: the bytes after the last complete part. Null if there is no tail. */
     tailKey: text("tail_key"),
     tailBytes: integer("tail_bytes").notNull().default(0),
-    /** Whether the upload ever had a tail. */
+    /** Whether the upload ever had a tail, so that R2 may hold tails to delete at its end. */
     hasTails: integer("has_tails", { mode: "boolean" })
       .notNull()
       .default(sql`0`),
@@ -128,7 +131,7 @@ export const uploadLinks = sqliteTable(
     /** Origins whose pages may use the link. An empty list allows no page. */
     origins: text("origins", { mode: "json" }).$type<string[]>().notNull(),
     fields: text("fields", { mode: "json" }).$type<UploadRequestFields>().notNull(),
-    /** Id of the File that was uploaded with the link; null for an unused link. */
+    /** Id of the file that was uploaded with the link; null for an unused link. */
     fileId: text("file_id"),
     expiresAt: integer("expires_at").notNull(),
     createdAt: integer("created_at").notNull(),

@@ -8,11 +8,12 @@ import { COMPRESSION_DICTIONARY } from "./compression-dictionary.ts"
 
 /** Number of the dictionary, which is the first byte of a compressed value. */
 const DICTIONARY_NUMBER = 1
-/** Minimum length of a text that is compressed. Compression does not shorten shorter texts. */
+/** Length, in characters, of the shortest text that is compressed. Shorter texts gain nothing. */
 const PACKED_LENGTH_MIN = 48
 /**
- * Minimum length of a text that is stored compressed only if compression halves its length. An SQL
- * export writes two hexadecimal digits for each byte.
+ * Length from which a text is stored compressed only if compression halves its length. An SQL
+ * export writes each byte as two hexadecimal digits, so that a smaller gain would lengthen the
+ * export.
  */
 const HALVED_LENGTH_MIN = 4 * 1024
 

@@ -30,8 +30,8 @@ export function computeMaxExportedValueBytes(value: unknown): number {
 }
 
 /**
- * Reports whether an exported text takes at most `bytesMax` bytes, by an estimate from the text's
- * length. May return false for a text that fits.
+ * Reports whether a text certainly takes at most `bytesMax` bytes in an SQL export. Assumes the
+ * most bytes for each character, and may therefore return false for a text that fits.
  */
 export function fitsInExportByTextLength(text: string, bytesMax: number): boolean {
   return text.length * CHARACTER_BYTES_MAX + AROUND_BYTES <= bytesMax

@@ -38,8 +38,9 @@ export async function hydrateJob(bucket: R2Bucket, job: Job): Promise<Job> {
 }
 
 /**
- * Returns jobs for a list, whose results have no long parts. With `request`, the requests are
- * complete. Reads a result from R2 only if its row had no room even for the short parts.
+ * Returns jobs for a list, with results from which the long parts are removed. If `request` is
+ * true, the requests are complete. Reads a result from R2 only if its row had no room even for the
+ * short parts.
  */
 export async function hydrateListedJobs(
   bucket: R2Bucket,
@@ -58,8 +59,8 @@ export async function hydrateListedJobs(
 }
 
 /**
- * Returns a job for a list, whose result has no long parts. Reads the result from R2 if the row had
- * no room for the short parts.
+ * Returns a job for a list, with a result from which the long parts are removed. Reads the result
+ * from R2 if the row had no room for the short parts.
  */
 export async function hydrateListedResult(bucket: R2Bucket, job: Job): Promise<Job> {
   if (job.result !== null || job.resultObjectKey === null) return job

@@ -1,8 +1,8 @@
 import { getTableColumns, sql } from "drizzle-orm"
 import { jobs } from "../schema/jobs.ts"
 
-// Columns that lists of jobs read. Rows hold only short values (overflow.ts), and lists do not read
-// values that they do not show.
+// Columns that lists of jobs read. Long values lie in R2 (overflow.ts), so that a row is short.
+// Lists do not read columns that they do not show.
 
 /** Returns the columns of a job for a list. With `none`, the columns do not include the request. */
 export function getListedJobColumns(request?: "none" | "short") {

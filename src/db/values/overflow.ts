@@ -29,7 +29,8 @@ import type { JobSnapshot } from "../../domain/snapshot.ts"
 // the value for lists and frequent reads.
 
 /**
- * Maximum length of a value that stays in its row and that lists read, in characters of its JSON.
+ * Maximum length of a value that stays in a row, in characters of its JSON, if lists read the
+ * column. Longer values are stored in R2.
  */
 const LISTED_BYTES_MAX = 16 * 1024
 /**
@@ -48,7 +49,8 @@ const RESULT_BYTES_MAX = 8_000
 
 /**
  * Writes to R2 the values of a draft that are too large for their rows. Returns the draft with
- * heads in place of these values. Its `valueUploads` are the uploads that the batch must delete.
+ * heads (shortened values) in their place. `valueUploads` tracks the written objects in `uploads`;
+ * the batch that inserts the draft must delete these rows.
  */
 export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
   const prefix = makeJobValuesKeyPrefix(writer.database.accountId, draft.job.id)
@@ -86,8 +88,9 @@ async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDra
 
 /**
  * Writes to R2 the values of a transition that are too large for their rows. Returns the transition
- * with heads in place of these values. `read` holds the current rows. If the transition ends the
- * job, the tasks move into the job's row, provided that they fit.
+ * with heads (shortened values) in their place. `read` is the snapshot of the job before the
+ * transition. If the transition ends the job, the tasks move into the job's row, provided that they
+ * fit.
  */
 export async function spillTransitionToR2(
   writer: LargeValueWriter,
@@ -161,9 +164,9 @@ async function spillResult(
 }
 
 /**
- * Returns the maximum length of a result that stays in its row. Results with bundle members or long
- * standard output always overflow, because lists show neither. Results of metadata lookups never
- * exceed the length, because no list contains lookups.
+ * Returns the maximum length of a result that stays in its row. 0 for results with bundle members
+ * or long standard output: lists show neither, so that these results always go to R2. Unlimited for
+ * metadata lookups, which no list contains.
  */
 function resultLengthMax({ outputs, metadata, stdout = "" }: JobResult): number {
   if (stdout.length > LISTED_STDOUT_MAX) return 0
@@ -237,8 +240,8 @@ export async function spillDeliveryToR2<Row extends NewDelivery>(
 }
 
 /**
- * Conditions under which a value stays in its row: maximum size in an export, maximum length as
- * JSON, and whether the column is compressed.
+ * Conditions under which a value stays in its row: `room` is the maximum size in an SQL export in
+ * bytes, `lengthMax` the maximum length as JSON, and `isPacked` false for an uncompressed column.
  */
 type Room = { room: number; lengthMax?: number; isPacked?: boolean }
 

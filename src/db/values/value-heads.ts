@@ -7,7 +7,7 @@ import type { JobResult } from "../schema/jobs.ts"
 
 type Transcript = NonNullable<JobResult["transcribed"]>
 
-/** Maximum size in bytes of one field in the head of a request, and of the whole head. */
+/** Maximum size in bytes of one field in a shortened request, and of all its fields together. */
 const FIELD_BYTES_MAX = 2_000
 const FIELDS_BYTES_MAX = 4_000
 
@@ -33,16 +33,16 @@ function withoutText({ language, duration_seconds }: Transcript): Transcript {
 }
 
 /**
- * Returns a task's work with only its kind and outputs. Frequent reads need the outputs, to check
- * every object that a runner stores.
+ * Returns the description of a task's work with only its kind and outputs. Each time a runner
+ * stores an object, the outputs are read to check the object's key, so they stay in the row.
  */
 export function shortenTaskWork({ kind, outputs }: TaskWork): TaskWork {
   return { kind, ...(outputs && { outputs }) }
 }
 
 /**
- * Returns the request of a job without its long fields (`SHORT`), for lists and for the row of a
- * job whose whole request is stored in R2.
+ * Returns the request of a job without its long fields (FIELD_BYTES_MAX), for lists and for the row
+ * of a job whose whole request is stored in R2.
  */
 export function shortenJobRequest(request: unknown): unknown {
   const head: [string, unknown][] = []

@@ -15,14 +15,14 @@ import { resolveOptionNames, parseGraphFilters } from "../graph-filters.ts"
 
 type Fault = Pick<CommandRefusal, "code" | "message">
 
-/** Function that returns the faults of an option that a filter passes to a demuxer. */
+/** Function that returns the faults of a demuxer option in a filter such as `movie`. */
 export type DemuxerOptionCheck = (name: string, value: string) => Fault[]
 
 const FILTERS_MAX = 1000
 
 /**
- * Returns the policy faults of a filter graph. `judgeOption` checks options that a filter passes to
- * a demuxer.
+ * Returns the policy faults of a filter graph. `judgeOption` checks the options that a filter, such
+ * as `movie`, passes to a demuxer.
  */
 export function findGraphPolicyFaults(
   text: string,
@@ -94,8 +94,8 @@ function judgeValue(
 }
 
 /**
- * Returns the fault of a filter's output file; null if there is none. The file name `-` means
- * standard output and is allowed.
+ * Returns the fault of a file name to which a filter writes; null if there is none. The name `-`
+ * means standard output and is allowed.
  */
 function judgePrint(value: string, names: WorkspaceFileNames): Fault | null {
   if (value === "-") return null

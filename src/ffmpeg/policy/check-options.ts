@@ -27,7 +27,7 @@ const FILES = new Set(
   ),
 )
 
-/** Matches values of file parameters of encoders that do not name a file, such as `off`. */
+/** Matches values such as `off`, with which a file parameter of an encoder names no file. */
 const WORDS_FOR_NO_FILE = /^(?:off|on|default|flat|jvt|auto|none|true|false|[\d.]+)$/i
 
 /**
@@ -55,8 +55,8 @@ function isFileParameter({ name, value }: OptionPair): boolean {
 type Fault = Pick<CommandRefusal, "code" | "message">
 
 /**
- * Context of an option: whether the option belongs to an input or an output, the file names in the
- * workspace, and the nesting depth in the values of other options.
+ * Context of an option: the file names in the workspace, and whether the option belongs to an input
+ * or an output. `depth` counts the options within whose values the option is nested.
  */
 export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceFileNames; depth?: number }
 
@@ -102,8 +102,8 @@ export function findNestedOptionFaults(
 }
 
 /**
- * Refuses a value that is also the name of a refused option. In some versions of ffmpeg the outer
- * option takes no value, so that ffmpeg would read the value as an option.
+ * Refuses a value that looks like a refused option. In some versions of ffmpeg the outer option
+ * takes no value, so that ffmpeg would read the value as an option.
  */
 function hiddenOption(name: string, value: string): CommandRefusal | null {
   if (!value.startsWith("-") || findOptionValueKind(name) === "text") return null
@@ -172,7 +172,7 @@ function judgeSimple(
  * the command runs; null if there is none.
  */
 function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
-  // Skips undeclared keys, which `findFileKeyFaults` reports.
+  // Ignores undeclared keys, because `findFileKeyFaults` reports them.
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
   const fault = findFileNameFault(value, "read", names)
@@ -181,8 +181,8 @@ function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
 }
 
 /**
- * Returns a fault for an option value that does not mean standard output, else null. The policy
- * forbids all other targets of such an option.
+ * Returns the fault of the value of an option, such as `-progress`, that may write only to standard
+ * output; null if the value means standard output.
  */
 function judgePrint(value: string): Fault | null {
   if (isStdout(value)) return null

@@ -18,7 +18,7 @@ function holdsUrl(value: string): boolean {
   return /[a-z0-9+.-]:\/\//i.test(value)
 }
 
-/** Purpose for which an ffmpeg command names a file. */
+/** Use of a file by an ffmpeg command, such as reading or writing the file. */
 export type FilePurpose = "input" | "output" | "read" | "write" | "font" | "folder"
 
 /**
@@ -30,8 +30,8 @@ export type WorkspaceFileNames = {
   outputs: ReadonlySet<string>
   remedies: RemedyPhrases
   /**
-   * Returns the remedy if the workspace has no file of a name that a command uses; null if the file
-   * may exist.
+   * Returns the remedy if a command uses a file name that the workspace certainly lacks. Returns
+   * null if the file can be present, such as a file that an earlier command writes.
    */
   remedyForMissingFile?: (name: string, use: FilePurpose) => string | null
 }
@@ -50,7 +50,7 @@ const OF_OWN_MACHINE = /^[a-z]:[^,;]|^(?:\/(?:home|Users|Volumes|mnt|root|tmp|me
 
 const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
 
-/** Returns the remedy for a value that is not a usable file name, by the purpose of the file. */
+/** Returns the remedy for a value that is not a usable file name, by the use of the file. */
 function insteadOf(use: FilePurpose, remedies: RemedyPhrases): string {
   switch (use) {
     case "input":
@@ -86,8 +86,8 @@ export function findFileNameFault(
 }
 
 /**
- * Returns the fault of a file name if the workspace has no file of this name; null if the file may
- * exist.
+ * Returns the fault of a file name if the workspace certainly has no file of this name; otherwise
+ * null.
  */
 function absentFault(name: string, use: FilePurpose, names: WorkspaceFileNames): Fault | null {
   const instead = names.remedyForMissingFile?.(name, use) ?? null

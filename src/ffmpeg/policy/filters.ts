@@ -19,8 +19,8 @@ export type FilterOptionValueKind =
   | "threads"
 
 /**
- * Options of a filter, grouped by the kind of their values. `order` lists the option names to which
- * positional values belong.
+ * Options of a filter, grouped by the kind of their values. `order` lists the names of the options
+ * that positional values set, in order.
  */
 type FilterOptions = Partial<Record<FilterOptionValueKind | "order", string>>
 
@@ -171,8 +171,8 @@ export function findFilterRefusalReason(name: string): RefusalReason | null {
 }
 
 /**
- * Returns the name of the filter option that the positional value with the index `place` sets; null
- * if the option is unknown.
+ * Returns the name of the filter option that a positional value sets; null if unknown. `place` is
+ * the index of the value among the filter's options.
  */
 export function findPositionalOptionName(filter: string, place: number): string | null {
   return FILTERS.get(filter)?.order?.split(" ")[place] ?? null

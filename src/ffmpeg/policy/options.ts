@@ -93,8 +93,8 @@ const PRINTING: RefusalReasonGroup = {
 }
 
 /**
- * Options that are refused inside the values of other options. These options name files that the
- * runner must read before the command, and the runner finds only options that are not nested.
+ * Options that are allowed only outside the values of other options. These options name files that
+ * the runner must read before the command, and the runner does not search nested options.
  */
 const OUTER: RefusalReasonGroup = {
   names: "filter_script filter_complex_script hls_key_info_file",

@@ -3,28 +3,28 @@
  * field names of one form of request.
  */
 export type RemedyPhrases = {
-  /** Remedy for a value in the position of an input. */
+  /** Remedy for a word that should name an input. */
   nameInput: string
-  /** Remedy for a value in the position of an output. */
+  /** Remedy for a word that should name an output. */
   nameOutput: string
   nameEither: string
   /**
-   * End of a remedy that asks for an output's key. The phrase names the request field for the
-   * output's file name.
+   * End of a remedy that tells the caller to declare an output. The phrase names the request field
+   * for the output's file name.
    */
   nameItsFile: string
   /** Remedy for a file that an option reads. */
   giveFile: string
   /** Remedy for a path on the caller's own machine. */
   uploadFirst: string
-  /** Remedy for an unknown file name after -i; null if another fault reports the name. */
+  /** Remedy for an unknown file name after -i; null if another check reports the name. */
   giveInput: string | null
   /** Remedy for a URL that a command reads. */
   giveUrl: string
   endWithOutput: string
   /** Error text that follows the name of a key which the request does not declare. */
   isUnknown: string
-  /** Remedy for a text that contains a second command. */
+  /** Remedy for a command line that contains a second command. */
   giveSeveral: string
 }
 

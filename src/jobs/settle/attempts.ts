@@ -2,8 +2,8 @@ import type { Failure } from "../../contract/failure.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 
 /**
- * Maximum backoff, in milliseconds. A computed wait above this maximum comes from a clock that ran
- * ahead.
+ * Maximum backoff, in milliseconds. A stored start time that is further in the future comes from a
+ * clock that ran ahead.
  */
 export const BACKOFF_MS_MAX = 30_000
 
@@ -17,8 +17,8 @@ export type AttemptFailure = {
 }
 
 /**
- * Returns the change of a task's row that requeues the task. The fence does not change until the
- * next claim. Reports of the old run no longer count, because the task is waiting.
+ * Returns the change of a task's row that requeues the task. The fencing token stays the same until
+ * the next claim raises it. Reports of the old run no longer count, because the task is waiting.
  */
 export function computeRequeuedTaskColumns(
   task: Task,

@@ -73,8 +73,8 @@ export function toJobFailure(
 export type FailedTask = { task: Task; failure: Failure }
 
 /**
- * Returns the change, at a job's end, of a file that was imported or uploaded as an input of the
- * job and stays a File of the account. Returns null for all other files.
+ * Returns how the row of a file changes when its job ends, for a file that was imported or uploaded
+ * as an input of the job and stays a file of the account. Returns null for all other files.
  */
 export function computeInputFileColumnsAtJobEnd(
   { job }: JobSnapshot,

@@ -51,7 +51,8 @@ export async function handleRunnerReport(
   }
   const { outcome, taskIds, isOver } = await settleTask(env, run, report)
   if (outcome === "invalid") return "invalid"
-  // Calls the dispatcher even for a stale report, because an earlier call may have been lost.
+  // Tells the dispatcher that the task ended even if the report is stale, because the call after an
+  // earlier report may have been lost.
   await dispatcher.tasksEnded(accountId, [taskId], false, isOver)
   const others = taskIds.filter((id) => id !== taskId)
   // Kills the job's other tasks, which ended with the job in D1 but may still run.
@@ -127,10 +128,10 @@ export async function endOpenJob(
 
 /**
  * Reads a job, computes a transition and writes the transition. Repeats these steps if another
- * write changed the job meanwhile. `applied` is false if the transition is null. Without
- * `needsValues`, values in the rows suffice if R2 cannot be read. `claimed`, the snapshot of the
- * task's claim, replaces the first read. A transition from `claimed` is written only if the job has
- * not changed since.
+ * write changed the job meanwhile. `applied` is false if `compute` returned null. With
+ * `needsValues: false`, goes on without the job's large values if R2 cannot be read. `claimed`, the
+ * snapshot cached when the task was claimed, replaces the first read; a transition computed from
+ * `claimed` is written only if the job has not changed since.
  */
 export async function transitionJob(
   env: Env,
@@ -148,8 +149,8 @@ export async function transitionJob(
     const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
-    // Reads the job again, because the cached snapshot of the claim may be outdated, and the
-    // transition may be null only for that reason.
+    // Reads the job again from D1: a null transition may only mean that the cached snapshot is
+    // outdated.
     if (cached && !computed) continue
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
     const retention = getRetention(env)
@@ -187,8 +188,8 @@ async function enqueueAll(env: Env, accountId: string, deliveryIds: string[]): P
 }
 
 /**
- * Returns the job's snapshot from the task's claim, or null if the dispatcher no longer holds the
- * snapshot.
+ * Returns the job's snapshot that the dispatcher cached when the task was claimed, or null if the
+ * dispatcher no longer has the snapshot.
  */
 async function claimedJob(env: Env, run: TaskRun): Promise<JobSnapshot | null> {
   try {

@@ -41,8 +41,8 @@ export type ReceivedReport = { taskId: string; fence: number; report: TerminalRe
 
 /**
  * Validates the result of a report; returns null if the result does not match the kind of the task.
- * Returns a report of a run that no longer counts unchanged. Replaces an oversized result by a
- * failure.
+ * A report of a run that no longer counts is returned as received. Replaces an oversized result by
+ * a failure.
  */
 export function validateReport(
   snapshot: JobSnapshot,
@@ -60,7 +60,7 @@ export function validateReport(
 
 /**
  * Returns the transition of a job after the last report of a run. Returns null if the report does
- * not count, because the job is over or the task runs at another fence.
+ * not count, because the job is over or the task now has another fencing token.
  */
 export function computeReportTransition(
   snapshot: JobSnapshot,
@@ -117,8 +117,8 @@ export type RequeueCause = Extract<AttemptFailure["cause"], "failure" | "no capa
 
 /**
  * Requeues a task whose run was lost, found no runner, or is interrupted for another account. Ends
- * the job if the task has failed too often. Returns null if the run is over, or must not be
- * interrupted.
+ * the job if the task has failed too often. Returns null if the run is over, or if the task was
+ * already interrupted once for another account.
  */
 export function computeRequeueTransition(
   snapshot: JobSnapshot,
@@ -182,8 +182,8 @@ export function computeEndTransition(
 }
 
 /**
- * Returns the stored files that a job leaves behind when it ends early and that are not Files of
- * the account.
+ * Returns the stored files that remain without use when a job ends early: finished intermediate
+ * results, which are not listed among the files of the account.
  */
 function leftFiles({ files }: JobSnapshot): { id: string; objectKey: string }[] {
   return files.flatMap(({ id, source, state, objectKey }) => {
@@ -257,7 +257,8 @@ function finishTransition(
 }
 
 /**
- * Sets `publishedAt` in the changes of the Files that a job created, at the end of its last task.
+ * Sets `publishedAt` in the changes of the files that a job created, after its last task. The files
+ * can then be read at URLs that need no key.
  */
 function publishFiles(
   { job, files }: JobSnapshot,
@@ -296,7 +297,8 @@ function unusedPrefixes(
   const unused = listAttemptKeyPrefixes(task).filter(
     (prefix) => !objectKeys.some((objectKey) => objectKey.startsWith(prefix)),
   )
-  // A task with a single run whose file exists has no other prefix with objects.
+  // A task that ran only once, and whose file lies under the prefix of that run, has no objects
+  // under other prefixes.
   return task.fence === 1 && !unused.includes(taskPrefix(task)) ? [] : unused
 }
 

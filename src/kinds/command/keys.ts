@@ -10,7 +10,8 @@ import { COMMAND_REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
 import type { CommandScript } from "./script.ts"
 
 /**
- * Returns the faults of file keys in commands: undeclared keys, and outputs that no command names.
+ * Returns the faults of file keys in commands: keys that the request does not declare, and outputs
+ * whose key is in no command.
  */
 export function findFileKeyFaults(
   lines: readonly { field: string; words: string[] }[],
@@ -28,8 +29,8 @@ export function findFileKeyFaults(
     code: "unknown_key" as const,
     message: `"${key}" ${remedies.isUnknown}${suggestKey(key, knownKeys, outputs)}`,
   }))
-  // An undeclared key is probably a misspelled output. Faults of unused outputs would then repeat
-  // the same mistake.
+  // An undeclared key is probably a misspelled output key, so that the fault of an unused output
+  // would repeat the same mistake.
   if (faults.length > 0) return faults
   return outputs.flatMap(({ key, field }): CommandFault[] => {
     if (usedKeys.has(key)) return findExtendedKey(key, lines)
@@ -50,7 +51,7 @@ function describeUnusedOutput(key: string, lines: readonly { words: string[] }[]
 }
 
 /**
- * Returns the fault of an output that commands name only with an added extension, as in
+ * Returns the fault of an output whose key the commands use only with an added extension, as in
  * `{{key}}.mp4`. ffmpeg would write a file of another name.
  */
 function findExtendedKey(

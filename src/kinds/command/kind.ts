@@ -18,8 +18,8 @@ import { warningRecordSchema } from "../shared-record-fields.ts"
 import { computeOutputColumnsAndResult } from "../outputs.ts"
 
 /**
- * Schema of the list of checks in the validation of a command: checks that were made, and checks
- * that are left to the run.
+ * Schema of the two lists of checks in the response to a validation request: checks that were made,
+ * and checks that only the run of the command makes.
  */
 const commandChecks = z
   .object({ judged: z.array(z.string()), left_to_run: z.array(z.string()) })
@@ -42,8 +42,8 @@ const BY_RUN = [
 ]
 
 /**
- * Lists the checks that are made before a command runs, and those that are left to the run. Some
- * checks need the capabilities of ffmpeg or the probes of inputs.
+ * Lists the checks that are made before a command runs, and the checks that only the run makes. The
+ * capabilities of ffmpeg and the probes of inputs allow more checks before the run.
  */
 function describeChecks(
   inputs: readonly ResolvedInput[],
@@ -115,8 +115,8 @@ function planCommand(request: CommandRequest, facts: DraftContext): JobDraft {
 }
 
 /**
- * Returns each command with the program's name, and with file names instead of keys. A command that
- * cannot be split into words gives an empty list.
+ * Returns the words of each command, with the program's name, and with file names instead of keys.
+ * A command that cannot be split into words gives an empty list.
  */
 function nameFiles(
   commands: string[][],

@@ -10,8 +10,8 @@ const WORDS_MAX = 4000
 export type CommandLine = { field: string; text: string; mayOmitProgram: boolean }
 
 /**
- * Words of a command line without `ffmpeg`: `words` are unquoted, and `raws` are as the caller
- * wrote them. A line that is not a valid command has an error and no words.
+ * Words of a command line without `ffmpeg`. `words` are unquoted, and `raws` have the quotes of the
+ * caller. A line that is not a valid command has an error instead of words.
  */
 export type ParsedCommandLine = { field: string } & (
   | { words: string[]; raws: string[] }
@@ -50,8 +50,8 @@ export function parseCommandLine({ field, text, mayOmitProgram }: CommandLine): 
 const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
 /**
- * Words of a command line, unquoted (`words`) and as the caller wrote them (`raws`). A line that
- * cannot be split has an error and no words.
+ * Words of a command line: unquoted (`words`), and with the quotes of the caller (`raws`). A line
+ * that cannot be split has an error instead of words.
  */
 type SplitResult = { words: string[]; raws: string[] } | { error: string }
 

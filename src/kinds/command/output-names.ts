@@ -30,9 +30,9 @@ const UNSAFE_START = /^[^\p{L}\p{N}_%]/u
 const UNSAFE_END = /[^\p{L}\p{N}\p{M}_)%]$/u
 
 /**
- * Returns the outputs of a task. Each output has the name of its File. If tools could misread that
- * name, the output also has another name in the workspace. `commands` are lists of words, whose
- * options may add times to names.
+ * Returns the outputs of a task, each with the name of its stored file. If tools could misread that
+ * name, the output has another name in the workspace, the folder of the run. `commands` are lists
+ * of words; their option `-strftime` may add times to file names.
  */
 export function draftTaskOutputs(
   outputs: readonly { key: string; name: string }[],
@@ -55,8 +55,8 @@ export function draftTaskOutputs(
 }
 
 /**
- * Returns the keys of outputs to whose names the option `-strftime 1` adds times. The result may
- * also contain other words of the commands.
+ * Returns the keys of outputs whose file names contain times, because of the option `-strftime 1`.
+ * The set also contains words of the commands that are no keys.
  */
 function findTimed(commands: readonly (readonly string[])[]): Set<string> {
   const files = commands.flatMap((words) => parseFfmpegCommand(words).files)
@@ -102,8 +102,9 @@ function cutName(name: string): string {
 }
 
 /**
- * Returns the faults of output names and keys. `inputs` has the workspace names of inputs by key.
- * `guessed` has the keys of inputs whose extension may change when their import ends.
+ * Returns the faults of output names and keys. `inputs` has the workspace file names of inputs by
+ * key. `guessed` has the keys of inputs that are still to be imported, and whose file extension may
+ * therefore change.
  */
 export function findOutputNameFaults(
   { inputKeys, outputs }: CommandScript,
@@ -149,8 +150,8 @@ export function findOutputNameError(output: OutputName): string | null {
 }
 
 /**
- * Reports whether two output names are equal, or whether the series pattern of one name matches the
- * other.
+ * Reports whether two output names can denote the same file: the names are equal, or the series
+ * pattern of one name matches the other.
  */
 function areOneFile(one: OutputName, other: OutputName): boolean {
   if (one.name === other.name) return true

@@ -8,8 +8,8 @@ import type { DraftContext } from "../kind.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
 
 /**
- * Drafts a job that runs commands: one task, and a file for each output. Each command is a list of
- * words.
+ * Drafts the database rows of a job that runs commands: a single task, and a file for each output.
+ * Each command is a list of words.
  */
 export function draftCommandJob(
   facts: DraftContext,

@@ -11,14 +11,14 @@ import { findScriptFaults } from "./script-faults.ts"
 import type { CommandScript } from "./script.ts"
 
 /**
- * Codes of faults that are not reported if `input_files` or `output_files` is malformed, because
- * the declared keys are then unknown.
+ * Codes of faults that depend on the declared keys. If `input_files` or `output_files` is
+ * malformed, the keys are unknown, and these faults are not reported.
  */
 const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
 
 /**
- * Returns the faults of a command request that its schema cannot find: in names of outputs,
- * commands, and seeks.
+ * Returns the faults of a command request that its schema cannot find: in output names, in
+ * commands, and in `-ss` times past the end of an input.
  */
 export function findCommandFaults(
   request: ValidCommandFields,

@@ -21,7 +21,8 @@ import { findSeekFaults } from "./seeks.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
 /**
- * Returns all faults of a request's commands: in names of outputs, syntax, keys, words, and seeks.
+ * Returns all faults of a request's commands: in output names, in syntax, keys and words, and in
+ * `-ss` times past the end of an input.
  */
 export function findScriptFaults(
   script: CommandScript,
@@ -42,7 +43,7 @@ export function findScriptFaults(
     "words" in line ? [] : [{ field: line.field, code: line.code, message: line.error }],
   )
   const commandLines = script.lines.filter((line) => "words" in line)
-  // A command that cannot be split into words may name any key, so the keys are not checked.
+  // The keys in a command that cannot be split into words are unknown, so no keys are checked.
   const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
   const keyFaults = areKeysKnown ? findFileKeyFaults(commandLines, script) : []
   const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
@@ -66,8 +67,8 @@ export function findScriptFaults(
 }
 
 /**
- * Returns the refusals of a command line. Refusals that follow from a mistake are replaced by the
- * refusal of that mistake.
+ * Returns the refusals of a command line. The refusal of a mistake replaces the refusals of its
+ * consequences.
  */
 function judgeLine(
   { words, raws }: { words: string[]; raws: string[] },
@@ -85,8 +86,8 @@ function judgeLine(
 }
 
 /**
- * Returns the workspace file names of inputs, by key. An unknown input gets a name without an
- * extension. Before an import ends, the name is guessed from the URL of the input, and the
+ * Returns the file names of inputs in the workspace, by key. An input whose file is unknown gets a
+ * name without an extension. Until an import ends, the name is guessed from the URL, and its
  * extension may change.
  */
 export function computeWorkspaceInputNames(
@@ -102,8 +103,8 @@ export function computeWorkspaceInputNames(
 }
 
 /**
- * Returns the workspace file names of outputs, by key. An output with an invalid name gets its key
- * as the name, so that commands get no second fault for the name.
+ * Returns the file names of outputs in the workspace, by key. An output whose name is invalid gets
+ * its key as the file name, so that the same name causes no further faults in the commands.
  */
 function assignOutputNames(
   { outputs }: CommandScript,
@@ -124,9 +125,9 @@ type LineContext = {
   remedies: RemedyPhrases
   inputs: readonly ResolvedInput[]
   ffmpeg: FfmpegCapabilities | null
-  /** Whether no earlier command of the request may have written files. */
+  /** Whether the command is the first, so that no earlier command can have written files. */
   isFirst: boolean
-  /** Whether all outputs have their final workspace names. */
+  /** Whether all outputs have valid names, and all keys are declared. */
   areNamed: boolean
 }
 
@@ -146,8 +147,8 @@ function refusals(
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): CommandRefusal[] {
   const { inputs, guessed, outputs } = names
-  // Replaces an undeclared key by the key as a file name, so that only findFileKeyFaults reports
-  // the key.
+  // Replaces an undeclared key by the key itself as a file name, because findFileKeyFaults already
+  // reports the key.
   const argv = replaceFileKeysByNames(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
@@ -161,8 +162,8 @@ function refusals(
         remedyForMissingFile(name, use, { remedies, inputFiles, words }),
     }),
   })
-  // Checks against the capabilities of ffmpeg compare all files of a command with each other, which
-  // takes too long for many files.
+  // Commands with too many files or too much text are not compared with the capabilities of ffmpeg,
+  // because that would take too long.
   if (policyRefusals.some(({ code }) => TOO_MANY.has(code))) return policyRefusals
   // Commands that still contain placeholders of undeclared keys are not checked further.
   if (!ffmpeg || words.some((word) => /\{\{/.test(word) && argv.includes(word)))
@@ -180,7 +181,7 @@ function refusals(
   ]
 }
 
-/** Uses of files that require the file to exist before the command runs. */
+/** Uses of files for which the file must exist before the command runs. */
 const READING = new Set<FilePurpose>(["input", "read", "font"])
 
 function remedyForMissingFile(
@@ -194,8 +195,9 @@ function remedyForMissingFile(
 ): string | null {
   // An undeclared key needs no remedy here, because findFileKeyFaults reports the key.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
-  // Three groups of names get no remedy: patterns, because each names several files, keys, which
-  // findFileKeyFaults reports, and fonts without a file extension, which are fonts of the system.
+  // Three groups of names get no remedy here: patterns, because a pattern stands for several files;
+  // keys, because findFileKeyFaults reports them; and fonts without a file extension, because they
+  // are fonts of the system.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
   if (use === "input" && remedies.giveInput === null) return null
@@ -207,7 +209,7 @@ function remedyForMissingFile(
   return use === "input" ? remedies.giveInput : remedies.giveFile
 }
 
-/** Reports whether a file name may be the name of an input whose extension is not known yet. */
+/** Reports whether a file name, except its extension, is that of an input still to be imported. */
 function mayBeInput(guessed: ReadonlySet<string>, name: string): boolean {
   return guessed.has(name.replace(/\.[^.]*$/, ""))
 }

@@ -2,8 +2,8 @@ import type { ParsedCommandLine } from "./lines.ts"
 import type { RemedyPhrases } from "../../ffmpeg/policy/remedies.ts"
 
 /**
- * Commands of a request: the keys of inputs, the outputs, and the command lines. Requests of all
- * forms are converted to this type.
+ * Commands of a request: the keys of inputs, the outputs, and the command lines. Requests to POST
+ * /commands and POST /ffmpeg are converted to this type.
  */
 export type CommandScript = {
   inputKeys: readonly string[]
@@ -18,8 +18,8 @@ export type CommandScript = {
 export type ScriptOutput = { key: string; name: string; field: string }
 
 /**
- * Workspace names of inputs and outputs, by key. `guessed` has the keys of inputs whose extension
- * may change when their import ends.
+ * File names of inputs and outputs in the workspace, by key. `guessed` has the keys of inputs that
+ * are still to be imported, and whose file extension may therefore change.
  */
 export type WorkspaceNamesByKey = {
   inputs: ReadonlyMap<string, string>

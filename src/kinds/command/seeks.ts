@@ -45,14 +45,14 @@ export function findSeekFaults(
   }))
 }
 
-/** Returns an upper bound of a file's length in seconds; null if there is none. */
+/** Returns an upper bound of a file's length in seconds; null if no bound is known. */
 function latestEnd(
   { duration, format_name: format }: ProbeResult,
   position: SeekPosition,
 ): number | null {
   if (duration === undefined) return null
-  // ffprobe reports only the length of the first or last part of a concatenated Ogg file, but
-  // ffmpeg reads all parts for an output.
+  // For a concatenated Ogg file, ffprobe reports the length of a single part, the first or the
+  // last. An `-ss` before an output can reach all parts, because ffmpeg reads all of them.
   if (format === "ogg" && position === "output") return null
   if (doesFormatStoreExactDuration(format) || format === "avi") return duration
   return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null

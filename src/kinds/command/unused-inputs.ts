@@ -2,21 +2,21 @@ import type { Warning } from "../../contract/warning.ts"
 import { TASK_WARNINGS_MAX } from "../../contract/warning.ts"
 
 /**
- * Words with which a command reads files that it does not name: lists, patterns of names, folders,
- * graph files, and key information.
+ * Words with which a command may read files whose names it does not contain, such as lists, name
+ * patterns, folders of fonts, graph files and files with key information.
  */
 const READS_UNNAMED =
   / -f concat |%0?\d*d|fontsdir| -\/| -filter(?:_complex)?_script| -hls_key_info_file /i
 
 /**
- * Maximum length in characters of all commands of a request together. Longer commands are not
- * searched for keys.
+ * Maximum length of all commands of a request together, in characters. Above this length, the
+ * search for unused inputs is omitted.
  */
 const TEXT_LENGTH_MAX = 64 * 1024
 
 /**
- * Returns a warning for each input whose key is in no command. Returns no warnings if a command has
- * no words, may read files that it does not name, or is very long.
+ * Returns a warning for each input whose key is in no command. Returns no warnings if a command
+ * cannot be split into words, may read files that it does not name, or is very long.
  */
 export function findUnusedInputWarnings(
   commands: readonly (readonly string[])[],

@@ -29,7 +29,8 @@ import { computeRenditionColumnsAndResult } from "../renditions/finish.ts"
 type FetchedOutput = FetchResult["media"]
 
 /**
- * Returns the changes of files and job after a fetch: media, available subtitles, and renditions.
+ * Returns the new column values of the job's files and the job's result after a fetch, for the
+ * media, the available subtitles and the renditions.
  */
 function finishFetch({ files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const fetched = tasks.find(({ task }) => task.work.kind === fetchTaskDefinition.name)
@@ -90,7 +91,9 @@ function outputFileChange(
   return { id: file.id, set: { name: output.name, ...toStoredFileColumns(task, file, output) } }
 }
 
-/** Makes output names unique, because the download URL selects an output by its name. */
+/**
+ * Makes the names of outputs unique, because a download URL contains only the name of an output.
+ */
 function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
   const names = new Set<string>()
   return outputs.map((output) => {
@@ -101,8 +104,8 @@ function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
 }
 
 /**
- * Kind of job that stores the media of a web page for some days, and can encode renditions as
- * Files.
+ * Kind of job that stores the media of a web page for some days. With `transcode`, the job also
+ * encodes renditions, which become files of the account.
  */
 export const fetchKind = defineJsonKind({
   name: "fetch",
@@ -178,8 +181,8 @@ function judgeHeaderConflicts({ url, ...request }: ValidFetchFields): Fault[] {
 }
 
 /**
- * Adds the name of the failed part, fetch or transcode, to a failure message. A job with one task
- * keeps the message.
+ * Adds the name of the failed part, fetch or transcode, to a failure message. The message of a job
+ * with a single task stays unchanged.
  */
 function nameFailedPart(failure: Failure, { work }: Task, { length }: readonly Task[]): Failure {
   if (length === 1) return failure

@@ -19,8 +19,9 @@ import type { FetchTranscode } from "./transcode.ts"
 const WEIGHTS = { fetch: 30, render: 70 }
 
 /**
- * Drafts a fetch job: one task, and a file for the media and for each subtitle language. With
- * `transcode`, a second task waits for the media and encodes renditions of the media.
+ * Drafts the database rows of a fetch job: a task, and a file for the media and for each subtitle
+ * language. With `transcode`, a second task waits for the media and encodes renditions of the
+ * media.
  */
 export function draftFetchJob(request: FetchRequest, context: DraftContext): JobDraft {
   const id = newId()
@@ -62,7 +63,8 @@ function draftTranscode(
   if (!media) throw new Error("a fetch has no media to come")
   return draftRenditions(context, transcode, {
     jobId: media.jobId,
-    // `finishFetch` later sets the names of the media and the renditions, when the format is known.
+    // The name of the media is a placeholder here. When the format is known, `finishFetch` sets the
+    // names of the media and the renditions.
     sourceName: media.name,
     weight: WEIGHTS.render,
     inputs: [{ key: RENDITION_SOURCE_INPUT_KEY, fileId: media.id }],
@@ -106,7 +108,8 @@ function buildWork(request: FetchRequest, context: DraftContext): FetchWork {
     ...(end !== undefined && { end }),
     bytes_max: context.fileBytesMax,
     run_seconds_max: context.runSecondsMax,
-    // `finishFetch` later sets the names of the outputs, because their formats are still unknown.
+    // The formats of the outputs are unknown until the download ends. `finishFetch` then replaces
+    // these placeholder names.
     outputs: keys.map((key) => ({ key, name: key })),
   }
 }

@@ -84,7 +84,7 @@ export function areFetchedMediaExpired(job: Job, retention: RetentionSettings): 
   return computeMediaExpiry(job, retention) <= retention.now
 }
 
-/** Reports whether a fetch request had cookies. The job does not store cookies. */
+/** Reports whether a fetch request had cookies. Its job stores `cookies: true` in their place. */
 export function didFetchRequestHaveCookies(request: unknown): boolean {
   return z.object({ cookies: z.literal(true) }).safeParse(request).success
 }

@@ -43,7 +43,7 @@ export type FetchTranscode = z.infer<typeof fetchTranscodeSchema>
 const text = z.string().optional().catch(undefined)
 const unknownField = z.unknown().optional()
 
-/** Schemas for the job fields of a request body that may be invalid. */
+/** Lenient schemas of the fields that every job request has, for bodies that may be invalid. */
 export const lenientJobFieldSchemas = {
   webhook: text,
   webhook_url: text,
@@ -55,11 +55,11 @@ export const lenientJobFieldSchemas = {
 
 const usable = z.object(lenientJobFieldSchemas)
 
-/** Valid job fields of a request body, either at the top level or in `transcode`. */
+/** Valid fields of those that every job request has, from the top level or `transcode`. */
 export type ValidJobFields = z.infer<typeof usable>
 type NestedJobFields = ValidJobFields & { transcode?: ValidJobFields | undefined }
 
-/** Merges the job fields at the top level and in `transcode`. The top level has precedence. */
+/** Merges fields such as `priority` from both levels. The top level precedes `transcode`. */
 export function mergeJobFields({
   transcode,
   ...outer

@@ -37,15 +37,15 @@ function nameInList(word: string, whole: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Range of a filter graph that a placeholder may replace, from the index `from` up to but without
- * the index `to`.
+ * Range of a filter graph that a placeholder may replace. `from` is the index of its first
+ * character, and `to` is the index after its last character.
  */
 type Match = { from: number; to: number; placeholder: string }
 
 function nameInGraph(graph: string, literals: readonly (readonly [string, string])[]): string {
   const matches = findValues(graph, literals)
-  // A URI may contain characters that end the value of a filter option. The graph is therefore
-  // parsed with placeholders for all matches.
+  // A URI may contain characters that end the value of a filter option. Therefore all found URIs
+  // are first replaced by placeholders, before the graph is parsed for file names.
   const named = replace(graph, matches)
   const files = new Set(findFileNamesInFilterGraph(named.text).map(({ from }) => from))
   return replace(
@@ -71,7 +71,9 @@ function replace(graph: string, matches: readonly Match[]): { text: string; plac
   return { text: text + graph.slice(copied), places }
 }
 
-/** Finds texts that stand for files and that are the complete value of a filter option. */
+/**
+ * Finds the complete values of filter options that are texts in place of a file name, such as URIs.
+ */
 function findValues(graph: string, literals: readonly (readonly [string, string])[]): Match[] {
   const plain = withoutEscapes(graph)
   const matches: Match[] = []
@@ -89,7 +91,9 @@ function findValues(graph: string, literals: readonly (readonly [string, string]
   return matches
 }
 
-/** Reports whether the value that begins at an index of a filter graph is equal to the text. */
+/**
+ * Reports whether an option value that begins at the index `begin` of a filter graph is the text.
+ */
 function isValue(graph: string, begin: number, text: string, quote: string): boolean {
   // Compares a slice, because that is a single memory comparison. `startsWith` would compare single
   // characters.

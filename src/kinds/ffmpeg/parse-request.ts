@@ -15,8 +15,8 @@ const OUTPUT_KEY = "out_1"
 const OUTPUT_PLACEHOLDER = `{{${OUTPUT_KEY}}}`
 
 /**
- * Output that was found in a command. `words` has a placeholder for the output. `output` is null if
- * the command keeps no output. `fault` is the fault of the output; null for a valid output.
+ * Words of a command with a placeholder for the output, and the output. `output` is null if the
+ * command keeps no output. `fault` is the fault of the output; null for a valid output.
  */
 type OutputResult = {
   words: string[]
@@ -25,9 +25,9 @@ type OutputResult = {
 }
 
 /**
- * Finds the output of a command whose inputs are keys. Without `outputName`, the last plain word is
- * the output. With `outputName`, a placeholder is appended unless the command already names the
- * output.
+ * Finds the output of a command, in which keys already stand for the inputs. Without `outputName`,
+ * the last plain word is the output. With `outputName`, a placeholder is appended unless the
+ * command already names the output.
  */
 function findOutput(words: string[], outputName: string | undefined): OutputResult {
   const isNamed = findFileKeysInCommand(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
@@ -78,7 +78,7 @@ export function isUnambiguousFileName(word: string): boolean {
   return PLAIN_NAME.test(word) && findOutputNameError({ name: word }) === null
 }
 
-/** Reports whether a word of a command is not a key, a placeholder or `ffmpeg`. */
+/** Reports whether a word is plain: neither a key, nor with a placeholder, nor `ffmpeg`. */
 function isPlain(word: string): boolean {
   return !/^(?:in|out)_\w+$/.test(word) && word.search(KEY_PLACEHOLDER) < 0 && word !== "ffmpeg"
 }

@@ -36,14 +36,14 @@ export function findFfmpegRequestFaults(
   return [...webhooks, ...(shownFaults.length > 0 ? shownFaults : judgeOtherOutputs(parsed))]
 }
 
-/** Codes of faults that already explain why the command has no output. */
+/** Codes of faults that already explain why the output is missing or invalid. */
 const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
-/** Codes of faults that are consequences of a command whose output could not be read. */
+/** Codes of faults that only follow from an output that could not be determined. */
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
 /**
- * Adds the fault of the command's output, unless another fault already explains why the output is
- * invalid. Removes faults that are only consequences of the unknown output.
+ * Adds the fault of the command's output, unless another fault already explains it. If the output
+ * could not be determined, removes faults that only follow from that.
  */
 function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): CommandFault[] {
   const { output, outputFault, words } = parsed
@@ -60,8 +60,8 @@ function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): C
 }
 
 /**
- * Returns faults of file names after -i that are not inputs of the request. A job of one command
- * has no earlier command that could have written such a file.
+ * Returns faults of file names after -i that are not inputs of the request. Such a file cannot come
+ * from an earlier command either, because the job has only one command.
  */
 function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFault[] {
   const keys = new Set(script.inputKeys)
@@ -93,8 +93,8 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
     .map(({ word }) => word)
   const others = writtenNames.filter((word) => word !== name)
   if (!writtenNames.includes(name)) {
-    // The output's name is only the value of an option, from which ffmpeg derives other file names,
-    // or only a part of a word.
+    // The output's name is no word of its own in the command. It is only the value of an option,
+    // from which ffmpeg derives other file names, or a part of a word.
     const derivedName = others.find((word) => word.startsWith(name) && isUnambiguousFileName(word))
     if (derivedName === undefined) return []
     const message = `the command writes ${quoteShortenedValue(derivedName)}, but its output is ${quoteShortenedValue(output.name)}: write {{out_1}} as a separate word`

@@ -10,7 +10,7 @@ import { fileRecordSchema, buildFileRecord } from "./record.ts"
 const OUTPUT_KEY = "file"
 
 /**
- * Kind of job that imports and probes a File of the account. The File and its job have the same id.
+ * Kind of job that imports and probes a file of the account. The file and its job have the same id.
  */
 export const fileKind = {
   name: "file",
@@ -28,8 +28,8 @@ export const fileKind = {
 } as const satisfies Kind<typeof fileRecordSchema>
 
 /**
- * Returns a function that converts the job's own file to a list with one output. The list is empty
- * for any other file and for a file that is not stored.
+ * Returns a function that lists the job's own file as its only output. For any other file, and for
+ * a file that is not stored, the function returns an empty list.
  */
 function outputOf(job: Job): (file: File) => JobResult["outputs"] {
   return (file) => {

@@ -8,8 +8,8 @@ import { draftUpload } from "../uploads.ts"
 import type { StoredUpload } from "../uploads.ts"
 
 /**
- * Drafts the job of an uploaded file: one task, which probes the file. The job and the file have
- * the same id.
+ * Drafts the database rows of an uploaded file's job: a single task, which probes the file. The job
+ * and the file have the same id.
  */
 export function draftUploadJob(stored: StoredUpload, facts: JobProperties, id = newId()): JobDraft {
   const input = { jobId: id, fileId: id, key: "file", isOptional: false }
@@ -28,8 +28,8 @@ export function draftUploadJob(stored: StoredUpload, facts: JobProperties, id = 
 const IMPORT_WEIGHT = 99
 
 /**
- * Drafts the job of a file from a URL: one task that imports the file, and another task that probes
- * the file.
+ * Drafts the database rows of a job for a file from a URL: a task that imports the file, and
+ * another task that probes the file.
  */
 export function draftImportJob(source: ImportUrl, facts: JobProperties & ImportLimits): JobDraft {
   const id = newId()

@@ -23,8 +23,8 @@ import {
 } from "../shared-record-fields.ts"
 
 /**
- * Schema of the field `source` in the File record. Fetched media are not Files, so that `fetch` is
- * not allowed.
+ * Schema of the field `source` in a file record. The value `fetch` is not allowed, because media
+ * that a fetch job downloads are no files of the account.
  */
 export const fileSourceSchema = z.enum(
   ["upload", "import", "output"] satisfies FileSource[],
@@ -32,8 +32,8 @@ export const fileSourceSchema = z.enum(
 )
 
 /**
- * Schema of the File record. A File that is an output or an input of another job has no job fields
- * such as `progress`.
+ * Schema of the file record. The record of a file that is an output or an input of another job has
+ * no job fields such as `progress`.
  */
 export const fileRecordSchema = z
   .object({

@@ -10,7 +10,7 @@ import type { JobDraft } from "../../domain/job-draft.ts"
  */
 const PRIORITY = 1000
 
-/** Drafts the job of a metadata lookup: one task, which reads the web page. */
+/** Drafts the database rows of a metadata lookup: a job and a task, which reads the page. */
 export function draftMetadataLookupJob(
   url: string,
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },

@@ -46,7 +46,7 @@ export const normalizeKind = defineJsonKind({
   retryRequest: replaceStoredInputFileId,
 })
 
-/** Drafts the job of a normalization: one task with one output file. */
+/** Drafts the database rows of a normalization: a job, a task and an output file. */
 function planNormalize(request: NormalizeRequest, context: DraftContext): JobDraft {
   const id = newId()
   const [input] = context.inputs
@@ -85,8 +85,8 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
 }
 
 /**
- * Returns the changes of files and job after a normalization: the output, named after its source,
- * and the loudness measurements. The name of an imported source is final at this time.
+ * Returns the new column values of the output, and the job's result with the loudness measurements.
+ * The output is named after its source. The name of an imported source is known only now.
  */
 function finishNormalize({ job, files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const [done] = tasks

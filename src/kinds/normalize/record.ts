@@ -27,7 +27,7 @@ const storedRequestFields = storedInputSchema.extend({
   loudnorm_tp: z.number(),
 })
 
-/** Schema of the source's name in a stored request. Jobs of earlier versions have no name. */
+/** Schema of the source's name in a stored request; empty for jobs of versions without it. */
 export const storedSourceNameSchema = z.object({ source_name: z.string().catch("") })
 
 /** Schema of the fields that the Normalization record has only after success. */

@@ -6,9 +6,9 @@ import { computeOutputColumnsAndResult } from "../outputs.ts"
 import { buildRenditionFileNames } from "./names.ts"
 
 /**
- * Returns the changes of files and job after a task that encodes renditions. Renditions are named
- * after their source file. Identical renditions share one File, which is the output of each of
- * them.
+ * Returns the new column values of the job's files, and the job's result, after a task that encodes
+ * renditions. Renditions are named after their source file. Identical renditions share one file,
+ * which is the output of each of them.
  */
 export function computeRenditionColumnsAndResult(
   files: File[],
@@ -46,8 +46,8 @@ export function computeRenditionColumnsAndResult(
 }
 
 /**
- * Returns changes that mark the file of a rendition as failed, if the rendition is identical to
- * another rendition that was encoded.
+ * Returns changes that mark a rendition's file as failed if the rendition was not encoded, because
+ * it is identical to another rendition.
  */
 function failDuplicates(
   files: readonly File[],

@@ -11,7 +11,7 @@ import type { RenditionRequest } from "./request.ts"
  */
 export const RENDITION_SOURCE_INPUT_KEY = "source"
 
-/** Drafts the task that encodes renditions, and the rows of their files. */
+/** Drafts the database rows of the task that encodes renditions, and of the output files. */
 export function draftRenditions(
   facts: JobProperties & { runSecondsMax: number },
   request: RenditionRequest,

@@ -73,8 +73,8 @@ function planTranscode(request: TranscodeRequest, context: DraftContext): JobDra
 }
 
 /**
- * Returns the changes of files and job after a transcode. The name of an imported source is final
- * at this time.
+ * Returns the new column values of the job's files, and the job's result, after a transcode. The
+ * name of an imported source is known only now.
  */
 function finishTranscode({ job, files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const [done] = tasks

@@ -136,7 +136,8 @@ function references({ file_url, source }: ValidTranscribeFields): InputReference
 }
 
 /**
- * Drafts a transcription job: one task, and a file for each format. The requested format is first.
+ * Drafts the database rows of a transcription: a job, a task, and a file for each format. The
+ * requested format is first.
  */
 function planTranscribe(request: TranscribeRequest, context: DraftContext): JobDraft {
   const id = newId()
@@ -191,8 +192,8 @@ function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenL
 }
 
 /**
- * Returns the changes of files and job after a transcription. The output in the requested format is
- * first.
+ * Returns the new column values of the job's files, and the job's result, after a transcription.
+ * The output in the requested format is first.
  */
 function finishTranscribe({
   files,

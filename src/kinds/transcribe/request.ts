@@ -32,7 +32,7 @@ const language = z
     if (spoken && "error" in spoken) context.addIssue({ code: "custom", message: spoken.error })
   })
 
-/** Schema of the body of POST /transcribe. A request with the field `source` has the Job form. */
+/** Schema of the body of POST /transcribe. For a body with `source`, each fault is a 400. */
 export const transcribeRequestSchema = z
   .strictObject(
     {

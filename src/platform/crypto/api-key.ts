@@ -15,7 +15,7 @@ const PURPOSE = "api-key"
 
 /**
  * Builds an API key from its body of 34 base62 characters. Prepends `lathe_`, and appends the
- * CRC-32 of both as 6 base62 characters.
+ * CRC-32 of prefix and body as 6 base62 characters.
  */
 export function assembleApiKey(body = randomText(RANDOM_LENGTH + MARK_LENGTH)): string {
   const text = PREFIX + body
@@ -79,7 +79,8 @@ export function visibleKeyPrefix(key: string): string {
 
 async function markOf(secret: string, random: string): Promise<string> {
   const signature = await signText(secret, PURPOSE, random)
-  // Replaces the two base64url characters that base62 lacks. The mark loses almost no entropy.
+  // Replaces the two base64url characters that base62 lacks by letters. The mark stays nearly as
+  // hard to guess.
   return signature.replaceAll("-", "a").replaceAll("_", "b").slice(0, MARK_LENGTH)
 }
 
@@ -87,7 +88,7 @@ function randomText(length: number): string {
   const characters: string[] = []
   while (characters.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // Skips bytes from 248 on, because 256 is no multiple of 62. These bytes would make some
+      // Skips bytes from 248 on. Because 256 is no multiple of 62, these bytes would make some
       // characters more likely than others.
       if (byte < 248 && characters.length < length) characters.push(ALPHABET.charAt(byte % 62))
     }

@@ -3,7 +3,7 @@ import { newId } from "../../../src/platform/ids.ts"
 
 /**
  * SQL conditions that find an account's rows in tables without a column `account_id`, by table.
- * Null for tables whose rows belong to no account.
+ * `?1` is the account's id. Null for tables whose rows belong to no account.
  */
 export const ACCOUNT_ROW_CONDITIONS: Record<string, string | null> = {
   accounts: "id = ?1",
@@ -17,7 +17,8 @@ export const ACCOUNT_ROW_CONDITIONS: Record<string, string | null> = {
   verifications: "value = 'of ' || ?1",
   invitations: "email = 'of ' || ?1",
   garbage: "prefix like ?1 || '/%'",
-  // Rows of these tables belong to the operator or to network and mail addresses.
+  // Rows of the following tables belong to the operator, to a network address or to a mail address,
+  // and to no account.
   plans: null,
   sign_in_tries: null,
   mail_counts: null,
@@ -25,8 +26,8 @@ export const ACCOUNT_ROW_CONDITIONS: Record<string, string | null> = {
 }
 
 /**
- * Values that the schema or the tests require in a row, by table. `of` stands for `of <account
- * id>`.
+ * Column values that the schema or the tests require in an inserted row, by table. The value `of`
+ * stands for the text `of <account id>`, which identifies the rows of an account.
  */
 const VALUES: Record<string, Record<string, unknown>> = {
   jobs: { state: "succeeded", request: "{}" },

@@ -18,8 +18,8 @@ export async function makeLimitedCaller(account: string, limits: Partial<PlanLim
 }
 
 /**
- * Changes limits of a plan that `makeLimitedCaller` created. The change applies to keys that are
- * read from the database afterwards.
+ * Changes limits of a plan that `makeLimitedCaller` created. The change applies to API keys that
+ * the service reads from the database afterwards.
  */
 export async function changeLimitsOfPlan(plan: string, limits: Partial<PlanLimits>): Promise<void> {
   const own = JSON.stringify(limits)

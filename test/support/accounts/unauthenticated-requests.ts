@@ -1,7 +1,9 @@
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { makeRandom } from "../random.ts"
 
-/** Request without a key or session, and the kind of route that the request tests. */
+/**
+ * Request without an API key or session. `kind` names the group of routes that the request tests.
+ */
 export type UnauthenticatedRequest = { kind: string; path: string; init: RequestInit }
 
 type Make = (facts: {
@@ -115,8 +117,8 @@ function kindsOf(origin: string, email: string): Record<string, Make> {
 }
 
 /**
- * Makes `count` requests without a key or session, in turn for each kind of route. `email` is the
- * email of an existing user.
+ * Makes `count` requests without an API key or session, in turn for each kind of route. `email` is
+ * the address of an existing user.
  */
 export function makeUnauthenticatedRequests(
   count: number,

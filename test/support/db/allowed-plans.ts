@@ -1,6 +1,6 @@
 /**
- * Query plan that may scan a table or sort. `plan` matches a step of the plan followed by the
- * statement, and `because` is the reason.
+ * Query plan that may scan a table or sort. `plan` matches the text `<step of the plan>:
+ * <statement>`, and `because` is the reason for the exception.
  */
 type AllowedPlan = { plan: RegExp; because: string }
 
@@ -80,8 +80,8 @@ const BOUNDED: AllowedPlan[] = [
 ]
 
 /**
- * Allowed plans of counts for the operator's page and /metrics, which read all open jobs, tasks or
- * deliveries.
+ * Allowed plans of statements that count for the operator's page and /metrics. They read all open
+ * jobs, tasks or webhook deliveries.
  */
 const OF_WHAT_IS_OPEN: AllowedPlan[] = [
   {

@@ -5,7 +5,8 @@ import * as worker from "../../../src/index.ts"
 import { getDatabaseBinding, countDatabases } from "../../../src/db/database.ts"
 import { checkQueryPlans } from "./query-plans.ts"
 
-// Test files share a workerd process, because its start takes longer than most test files.
+// Deletes the data of earlier test files, which use the same workerd process. Its start takes
+// longer than most test files, so that not every file starts one.
 await reset()
 applyD1Limits(worker, env.DB)
 for (let database = 1; database <= countDatabases(env); database += 1) {

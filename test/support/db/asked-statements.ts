@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers"
 import { observeMethodCalls, requireObject, getPrototype } from "./counted-trips.ts"
 import type { SentStatement } from "./watched-database.ts"
 
-/** SQL texts of prepared statements. */
+/** SQL text of each prepared D1 statement, by the statement object. */
 const texts = new WeakMap<object, string>()
 let asked: SentStatement[] | null = null
 let rowsRead: (() => number)[] | null = null
 const watched = new Set<object>()
 
-/** Records the D1 statements with values that this isolate binds during `work`. */
+/** Records the D1 statements to which this isolate binds values during `work`. */
 export async function recordStatements(work: () => Promise<void>): Promise<SentStatement[]> {
   const databases = getPrototype(env.DB)
   if (!watched.has(databases)) {

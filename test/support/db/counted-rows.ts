@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 
 /**
- * Numbers of rows that Durable Objects wrote, by the verb and table of the SQL statement or by the
- * name of the storage method.
+ * Numbers of rows that Durable Objects wrote. The map's keys are the verb and table of the SQL
+ * statement, or the name of the storage method.
  */
 export type WrittenRows = ReadonlyMap<string, number>
 

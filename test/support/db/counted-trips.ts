@@ -7,7 +7,7 @@ type Method = (...given: unknown[]) => unknown
 
 const SENDING = ["first", "run", "all", "raw"]
 
-/** SQL texts of prepared statements. */
+/** SQL text of each prepared D1 statement, by the statement object. */
 const texts = new WeakMap<object, string>()
 let noted: D1RoundTrip[] | null = null
 let isWatched = false

@@ -6,7 +6,10 @@ import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { makeJobProperties } from "../job-facts.ts"
 
-/** Creates a command job with one waiting task, as the creation of a command writes it to D1. */
+/**
+ * Writes a command job with one waiting task to D1, with the rows that a POST /commands would
+ * write.
+ */
 export async function makeQueuedJob(accountId: string, changes: { agoMs?: number } = {}) {
   const jobId = newId()
   const facts = { ...makeJobProperties(null), now: Date.now() - (changes.agoMs ?? 0) }
@@ -30,7 +33,10 @@ export async function makeQueuedJob(accountId: string, changes: { agoMs?: number
   return { jobId, taskId, message }
 }
 
-/** Creates a command job whose task is claimed at fence 1. */
+/**
+ * Creates a command job whose task is claimed (assigned to a runner slot) for the first time, which
+ * sets the task's fencing token to 1.
+ */
 export async function makeClaimedJob(accountId: string, slot = "media-0") {
   const made = await makeQueuedJob(accountId)
   const claim = { taskId: made.taskId, jobId: made.jobId, slot, allocation: 1, now: Date.now() }

@@ -56,8 +56,9 @@ function watch(): void {
       return answer
     })
   }
-  // `raw` does not report the number of rows read. A SELECT statement is therefore run twice, and
-  // any other statement is run by `all`, whose rows contain each column once.
+  // The D1 method `raw` does not report the number of rows read. A SELECT statement therefore runs
+  // by `raw` and again by `all`. Any other statement runs by `all` only, whose rows contain each
+  // column once.
   replace(statements, "raw", async (raw, self, given) => {
     const isRead = !/^(?:insert|update|delete)\b/i.test(textOf(self))
     const answer: unknown = isRead ? await Reflect.apply(raw, self, given) : null

@@ -23,7 +23,7 @@ export async function makeCallerInDatabase(database: number, plan?: "trial" | "p
   }
 }
 
-/** Creates an account in a database that the service selects. */
+/** Creates an account. The service selects the account's database. */
 export async function makeCallerInAnyDatabase(plan?: "trial" | "paid"): Promise<CallerInDatabase> {
   const name = `spread ${crypto.randomUUID()}`
   const caller = await makeCaller(name, plan)

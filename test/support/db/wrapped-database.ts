@@ -1,6 +1,6 @@
 /**
- * Function that is called instead of a statement or batch, with its text. `ask` runs the statement
- * or batch.
+ * Function that is called in place of each statement or batch. `text` is the SQL of the statement,
+ * or `batch`; `ask` runs the statement or batch.
  */
 type Around = (text: string, ask: () => Promise<unknown>) => Promise<unknown>
 
@@ -37,7 +37,8 @@ function methodOf(owner: object, name: string): Method {
 }
 
 /**
- * Number of consecutive waits of 1 ms without a pending statement after which work counts as done.
+ * Number of waits of 1 ms. The work of the Worker counts as done if no statement is pending during
+ * all of them.
  */
 const QUIET_TURNS = 20
 

@@ -16,22 +16,28 @@ import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { fetchWorker } from "../caller.ts"
 import type { TestCaller } from "../caller.ts"
 
-/** Boot id of the runner process that runs the tasks of these tests. */
+/** Boot id (id of a runner process) in the reports of these tests. */
 export const TEST_BOOT_ID = "boot"
 
-/** Running task with the calls that its runner can make. */
+/** Running task, with functions that call the service as the task's runner does. */
 export type RunningTask = TaskRun & {
   token: string
   fileIds: Record<string, string>
   call(path: string, init?: RequestInit): Promise<Response>
-  /** Stores a member of an output. Returns the member as a report describes it. */
+  /**
+   * Stores a file of an output with several files, such as a playlist's segment. Returns the
+   * description of the file for the runner's report.
+   */
   store(key: string, name: string, content: string, type?: string): Promise<BundleMember>
   finish(outputs: OutputReport[]): Promise<Response>
 }
 
 type Input = { key: string; fileId: string }
 
-/** Creates a command job with the given outputs, and claims its task. */
+/**
+ * Creates a command job with the given outputs, and claims its task, so that the task counts as
+ * running.
+ */
 export async function startCommandTask(
   caller: TestCaller,
   output_files: Record<string, string>,
@@ -97,7 +103,10 @@ async function ioOf(run: TaskRun) {
   return { token, call, store, finish }
 }
 
-/** Returns a runner's report of an output that is a bundle with the given members. */
+/**
+ * Returns the part of a runner's report about an output that is a bundle: a file with members, such
+ * as a playlist and its segments.
+ */
 export function makeBundleReport(key: string, members: BundleMember[], type: string): OutputReport {
   const size_bytes = members.reduce((sum, member) => sum + member.size_bytes, 0)
   return { key, size_bytes, content_type: type, members }

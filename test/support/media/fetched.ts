@@ -46,7 +46,10 @@ export function makeFetchResult(languages: string[] = [], changes: Partial<Fetch
   }
 }
 
-/** Stores the media of a fetch job in R2, and ends its task with the result. */
+/**
+ * Stores the media of a fetch job in R2, and ends the job's task with `result`, as its runner
+ * would.
+ */
 export async function finishFetch(
   caller: TestCaller,
   jobId: string,
@@ -84,7 +87,10 @@ export function makeMetadataResult(url: string): MetadataResult {
   return { kind: "metadata", metadata: makeVideoMetadata(url) }
 }
 
-/** Creates a finished lookup, so that the account has cached metadata of the page. */
+/**
+ * Creates a finished lookup (a job that reads a page's metadata), so that the account has cached
+ * metadata of the page.
+ */
 export async function storeMetadataLookup(caller: TestCaller, url: string): Promise<void> {
   const accountId = await findCallerAccountId(caller)
   const { href } = new URL(url)

@@ -5,13 +5,19 @@ export type FfmpegBuild = {
   name: string
   /** Whether the project built this ffmpeg, as in the image of the runners. */
   isOwn: boolean
-  /** Whether each attack without the mark "unproven" was observed to work on this build. */
+  /**
+   * Whether each attack of `ATTACKS` without the mark `unproven` was observed to succeed on this
+   * build, without the service's protections.
+   */
   isMeasured: boolean
-  /** Groups of ATTACKS that are impossible on this build, because the build lacks the code. */
+  /**
+   * Groups of `ATTACKS` (hostile commands) that are impossible on this build, because the build
+   * lacks the attacked code.
+   */
   cannot: readonly string[]
   /**
-   * Whether an option marks a copied video stream as rotated. Before version 6, only stream
-   * metadata marks a rotation.
+   * Whether this ffmpeg can mark a copied video stream as rotated by an option. Before version 6,
+   * only stream metadata can do so.
    */
   turnsByOption: boolean
 }

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import type { FfmpegSource } from "../../../container/ffmpeg/debian-source.ts"
 
 /**
- * Fake `configure` script. The built programs print the script's arguments, and the component lists
- * that exist during the build.
+ * Fake `configure` script of ffmpeg. The programs that its Makefile builds print the script's
+ * arguments and the component lists that were there at the build.
  */
 export const FAKE_CONFIGURE_SCRIPT = String.raw`#!/bin/sh
 printf '%s\n' "$@" >words

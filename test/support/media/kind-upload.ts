@@ -2,7 +2,10 @@ import type { TestCaller } from "../caller.ts"
 
 export type FormPart = [name: string, value: string | File]
 
-/** Returns a file for a multipart form. The tested kinds of jobs do not read its content. */
+/**
+ * Returns a file for a multipart form. Its content is no real media, because these tests run no
+ * media tool.
+ */
 export function makeFormFile(content = "bytes", name = "talk.wav"): File {
   return new File([content], name)
 }

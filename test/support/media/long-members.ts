@@ -2,8 +2,8 @@ import { BUNDLE_MEMBERS_MAX } from "../../../src/contract/bundle.ts"
 import type { BundleMember } from "../../../src/contract/bundle.ts"
 
 /**
- * Returns bundle members whose names consist of quotes, which JSON escapes, and whose content types
- * are near the maximum length.
+ * Returns members of a bundle that need much space as JSON: their names consist of quotes, which
+ * JSON escapes, and their content types are near the maximum length.
  */
 export function makeLongBundleMembers(count = BUNDLE_MEMBERS_MAX): BundleMember[] {
   return Array.from({ length: count }, (_, index) => ({

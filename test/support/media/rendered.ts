@@ -1,6 +1,8 @@
 import type { RenderResult } from "../../../src/contract/tasks/render.ts"
 
-/** Returns the result of a render task with one rendition for each key. */
+/**
+ * Returns the result of a task that makes renditions of a video, with one rendition for each key.
+ */
 export function makeRenderResult(...keys: string[]): RenderResult {
   return {
     kind: "render",

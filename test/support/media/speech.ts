@@ -33,7 +33,7 @@ listened to the rain on the roof. In the kitchen her brother was mending a broke
 asked her about the day, and she told him every small detail, from the first sail to the last
 song.`
 
-/** Text of the same length as `LONG_SPEECH_TEXT`, with another subject. */
+/** Text of the same length as `LONG_SPEECH_TEXT`, about another subject. */
 export const OTHER_LONG_SPEECH_TEXT = `
 A good recording begins long before anybody presses a button. Choose a quiet room with soft
 furniture, because hard walls send every sound back to the microphone. Close the windows, and

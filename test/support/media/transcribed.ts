@@ -9,7 +9,7 @@ import { findCallerAccountId } from "./bundle.ts"
 import type { TestCaller } from "../caller.ts"
 import { endOnlyTask } from "../tasks.ts"
 
-/** Returns the result of a transcription. */
+/** Returns the result of a transcription task as a runner reports it, with some fields replaced. */
 export function makeTranscribeResult(changes: Partial<TranscribeResult> = {}): TranscribeResult {
   const outputs = TRANSCRIPT_FORMATS.map((key) => ({
     key,
@@ -26,7 +26,7 @@ export function makeTranscribeResult(changes: Partial<TranscribeResult> = {}): T
   }
 }
 
-/** Returns the content of a transcript in a format, as these tests store it. */
+/** Returns the placeholder text that these tests store as the transcript in a format. */
 export function makeTranscript(format: string): string {
   return `the transcript as ${format}\n`
 }

@@ -3,13 +3,19 @@ import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { Env } from "../../../src/bindings/env.ts"
 import type { RunnerAnswer, SlotAllocation } from "../../../src/bindings/rpc.ts"
 
-/** Fake methods of the containers' Durable Objects, because tests have no containers. */
+/**
+ * Fake methods of the Durable Objects of containers and dispatchers, because these tests have no
+ * containers.
+ */
 type Containers = {
   post?: (order: TaskOrder) => Promise<RunnerAnswer>
   end?: (slot: string, allocation: number) => Promise<boolean>
-  /** Called when an allocation is to be handed over. */
+  /** Called when the run in a slot should end early, because another account waits for the slot. */
   handOver?: (allocation: Pick<SlotAllocation, "id" | "slot">) => void
-  /** Called with the account id when the account's dispatcher is woken. */
+  /**
+   * Called with the account's id when the account's dispatcher (the Durable Object with its task
+   * queue) is woken.
+   */
   wake?: (accountId: string) => void
 }
 

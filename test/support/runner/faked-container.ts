@@ -17,17 +17,20 @@ export type FakedContainer = {
   tokens: string[]
   /** Environment variables of the last start. */
   environment: Record<string, string>
-  /** Value of the response header with the state of yt-dlp. */
+  /** Value of the header in the container's responses that reports the state of yt-dlp. */
   ytdlp: string
-  /** Error message with which Cloudflare refuses the container after `start` returned, or null. */
+  /**
+   * Message of the error with which Cloudflare stops the container after `start` has returned, or
+   * null.
+   */
   refusal: string | null
-  /** Number of calls of `destroy` that fail. */
+  /** Number of the next calls of `destroy` that fail. */
   endsFailing: number
   /** Signals that the container received. The first signal stops the container. */
   signals: number[]
   /**
-   * Status of the response to DELETE. With null, the container responds as a runner that has the
-   * task.
+   * Status of the container's response to DELETE, which kills a run. With null, the container
+   * responds like a runner on which the task runs.
    */
   killStatus: number | null
   asked: ContainerRequest[]
@@ -52,8 +55,8 @@ export function makeFakedContainer(): FakedContainer {
 }
 
 /**
- * Sets the container of a Durable Object to a fake container, which requires the token of its
- * start.
+ * Replaces the container of a Durable Object by a fake container, which requires the token that it
+ * got at its start.
  */
 export function setFakedContainer(
   ctx: DurableObjectState,
@@ -132,7 +135,7 @@ function isEnv(made: object): made is Env {
   return "MEDIA_RUNNER" in made && "DB" in made
 }
 
-/** Makes an order of a probe task. */
+/** Makes an order, which is the request to a runner to run a task, of a probe task. */
 export async function makeProbeOrder(): Promise<TaskOrder> {
   const [taskId, jobId] = [newId(), newId()]
   const run = { accountId: newId(), jobId, taskId, fence: 1 }

@@ -7,8 +7,8 @@ import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 /** Program that starts another program as if the kernel lacked security features; see hide.c. */
 export type KernelFeatureHider = AsyncDisposable & {
   /**
-   * Returns the words to put before a command, which hide Landlock, or both Landlock and
-   * namespaces, from the command.
+   * Returns the beginning of a command line, to which a test appends a command. Hides Landlock from
+   * the command, or with `both`, Landlock and namespaces.
    */
   words(hidden: "landlock" | "both"): [string, ...string[]]
 }

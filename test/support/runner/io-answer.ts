@@ -5,8 +5,8 @@ const completion = z.object({
 })
 
 /**
- * Reads the body of a request. Returns a response with status 411 without a `content-length`, or
- * 408 if the body has another length.
+ * Returns the bytes of a request's body. Returns an error response instead if `content-length` is
+ * missing (411) or differs from the length of the body (408).
  */
 export async function readBodyOfKnownLength(
   request: Request,
@@ -18,8 +18,8 @@ export async function readBodyOfKnownLength(
 }
 
 /**
- * Returns the stored parts that a request lists, in order. Returns a response with status 400 for
- * an invalid list, or 409 if a part is not stored.
+ * Returns the stored parts that a request lists, in order. Returns an error response instead if the
+ * list is invalid (400) or a part is not stored (409).
  */
 export async function readListedParts(
   request: Request,

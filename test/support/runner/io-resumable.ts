@@ -6,26 +6,26 @@ export type StoredOutput = {
   contentType: string | null
   /** Sizes of the output's parts in order. Empty for an output that was stored by one request. */
   partSizes: number[]
-  /** Validator of the source for which the resumable upload was started. */
+  /** Version of the source, like an ETag, for which the resumable upload was started. */
   validator?: string
 }
 
 /** Resumable upload, which later runs of the same task continue. */
 export type ResumableUpload = {
-  /** Key of the output. */
+  /** Key of the output in the job's request. */
   key: string
   validator: string
   contentType: string
   parts: Map<number, { bytes: Uint8Array<ArrayBuffer>; etag: string }>
 }
 
-/** State of the fake I/O server that resumable uploads change. */
+/** Part of the fake I/O server's state that resumable uploads change. */
 type ResumableStore = {
   resumables: Map<string, ResumableUpload>
   outputs: Map<string, StoredOutput>
 }
 
-/** Returns the key in `outputs` for an output that a resumable upload stores. */
+/** Returns the key in the map `outputs` under which a completed resumable upload is stored. */
 export function makeResumableOutputKey(key: string): string {
   return `${key} of fence 0`
 }

@@ -11,32 +11,40 @@ import { readBodyOfKnownLength, readListedParts, makeStatusResponse } from "./io
 import { serveResumableUpload } from "./io-resumable.ts"
 import type { ResumableUpload, StoredOutput } from "./io-resumable.ts"
 
-/** Fake server of the Worker's I/O routes `/io/{task}`, which stores everything in memory. */
+/**
+ * Fake server of the Worker's routes `/io/{task}`, by which a runner reads inputs, stores outputs
+ * and sends reports. Stores everything in memory.
+ */
 export type FakeIoServer = {
   token: string
   /** Id of the task for which the token is valid, or null for every task. */
   taskId: string | null
   inputs: Map<string, Uint8Array<ArrayBuffer>>
-  /** Keys of inputs whose objects are missing. */
+  /** Keys of inputs that the job names, but whose R2 objects are missing. */
   missingInputs: Set<string>
-  /** Keys of outputs that the run may store, or null for every key. */
+  /** Keys of outputs that the runner may store, or null for every key. */
   outputKeys: Set<string> | null
   /** Resumable uploads by id, which later runs continue. */
   resumables: Map<string, ResumableUpload>
-  /** Stored outputs by key. Members of a bundle have the key `<key>/<name>`. */
+  /**
+   * Stored outputs by key. The files of an output with several files have the keys `<key>/<name>`.
+   */
   outputs: Map<string, StoredOutput>
   reports: Report[]
-  /** Whether the run is over. Every route then responds 410. */
+  /** Whether the service has ended the runner's work on the task. Every route then responds 410. */
   isRunOver: boolean
   /** Method, path and headers of every request, in order. */
   requests: { call: string; headers: Headers }[]
-  /** Called before each request is served. A response replaces that of the route. */
+  /**
+   * Called before each request is served. If it returns a response, the server sends that response
+   * and does not call the route.
+   */
   intercept: (call: string, request: Request) => Response | null | Promise<Response | null>
   fetch(request: Request): Promise<Response>
 }
 
 type Upload = {
-  /** Key in `outputs` for the completed upload. */
+  /** Key in the map `outputs` under which the completed upload is stored. */
   place: string
   contentType: string | null
   parts: Map<number, Uint8Array<ArrayBuffer>>

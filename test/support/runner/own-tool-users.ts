@@ -1,6 +1,6 @@
 /**
- * Range of user ids for the tools of runners. All ids are among the 65,536 ids of a container
- * without root.
+ * First user id, number of ranges, and ids per range, for the tools of runners. All ids are below
+ * 65,536, because a rootless container has no others.
  */
 const FIRST = 20_001
 const RANGES = 800

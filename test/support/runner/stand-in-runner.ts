@@ -15,7 +15,9 @@ import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
 import { TEST_BOOT_ID } from "../media/bundle.ts"
 
-/** Outcome of a task, which the last report of its run contains. */
+/**
+ * Outcome of a task as the runner's last report contains it: a result, or a failure with its blame.
+ */
 export type ReportedTaskEnd =
   | { result: TaskResult }
   | { failure: { code: FailureCode; message: string }; blame?: "caller" | "ours" }
@@ -40,7 +42,7 @@ export async function findTaskByKind(
   return task
 }
 
-/** Returns the state of a task's inputs, or null for a task that is over. */
+/** Returns the state of a task's inputs, or null for a task that has ended. */
 export async function readInputReadiness(
   accountId: string,
   taskId: string,
@@ -50,8 +52,8 @@ export async function readInputReadiness(
 }
 
 /**
- * Claims a task whose inputs are ready, and ends it as a runner does. Returns the outcome of the
- * report, which the service handles with the bindings of `settleEnv`.
+ * Claims a task whose inputs are ready, and reports its end as a runner does. Returns the service's
+ * decision about the report. The service handles the report with the bindings of `settleEnv`.
  */
 export async function claimAndEndTask(
   { id: taskId, jobId, accountId }: Pick<Task, "id" | "jobId" | "accountId">,
@@ -59,11 +61,13 @@ export async function claimAndEndTask(
   settleEnv: Env = env,
 ): Promise<string> {
   const database = openAccountDatabases(env, accountId)
-  // Waits until earlier calls have reached the dispatcher.
+  // Waits until the account's dispatcher has handled earlier calls: an empty call returns only
+  // after them.
   await getDispatcher(env, accountId).accept(accountId, [])
   expect(await readInputReadiness(accountId, taskId)).not.toBe("pending")
   await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
-  // The dispatcher may have claimed the task first. The report therefore uses the present fence.
+  // The dispatcher may have claimed the task before this function did. The report therefore uses
+  // the fencing token that is now in D1.
   const { tasks } = await readJob(accountId, jobId)
   const fence = tasks.find(({ id }) => id === taskId)?.fence ?? 0
   return await handleRunnerReport(settleEnv, { accountId, jobId, taskId, fence }, reportOf(end))
@@ -76,7 +80,7 @@ function reportOf(end: ReportedTaskEnd): Report {
   return { ...moment, kind: "failed", blame, failure: { ...failure, lines: ["a line"] } }
 }
 
-/** Returns the outcome of an import that stored a file. */
+/** Returns the outcome of an import (a task that downloads a URL) that stored a file. */
 export function makeImportEnd(changes: Record<string, unknown> = {}): ReportedTaskEnd {
   const facts = { name: "film.webm", size_bytes: 7, content_type: "video/webm" }
   return { result: { kind: "import", ...facts, is_resumable: false, ...changes } }

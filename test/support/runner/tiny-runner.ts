@@ -7,7 +7,7 @@ import type { TaskOrder } from "../../../src/contract/task.ts"
 import { fetchWorker } from "../caller.ts"
 import { TEST_BOOT_ID } from "../media/bundle.ts"
 
-/** Outcome of a task: the result with the bytes of the outputs by key, or the failure. */
+/** Outcome of a task: the result with the contents of the outputs by key, or the failure. */
 export type TaskOutcome =
   | { outputs?: Record<string, string>; result: object }
   | { failure: Failure }
@@ -16,8 +16,8 @@ export type TaskOutcome =
 export const WEBHOOK_RECEIVER_URL = "https://receiver.example/told"
 
 /**
- * Replaces `fetch` by a fake plain runner, which reads the inputs of each task and then calls
- * `work`. Requests to `WEBHOOK_RECEIVER_URL` get status 204.
+ * Replaces `fetch` by a fake runner without containers, which reads the inputs of each task and
+ * then calls `work`. Requests to `WEBHOOK_RECEIVER_URL` get status 204.
  */
 export function startFakePlainRunner(work: (order: TaskOrder) => Promise<TaskOutcome>): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -54,8 +54,8 @@ async function run(
 }
 
 /**
- * Reports the progress of a run in percent. Throws if the service refuses the report, because the
- * run is to be killed.
+ * Reports the progress of a task in percent. Throws if the service refuses the report, which tells
+ * a runner to kill the task's tools.
  */
 export async function reportProgress(order: TaskOrder, percent: number): Promise<void> {
   await report(order, { kind: "progress", percent })

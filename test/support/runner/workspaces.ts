@@ -1,13 +1,19 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 
-/** Returns the names of workspaces in a work folder that belong or belonged to a task. */
+/**
+ * Returns the names of workspaces (folders for one run of a task) that a task uses or has used.
+ * Leaves out those of waiting warm sandboxes.
+ */
 export function listUsedWorkspaces(workDir: string): string[] {
   const idle = listIdleWorkspaces(workDir)
   return readdirSync(workDir).filter((name) => !idle.has(join(workDir, name)))
 }
 
-/** Returns the paths of empty workspaces whose warm sandboxes wait for a task. */
+/**
+ * Returns the paths of empty workspaces that belong to warm sandboxes: sandboxes that were started
+ * ahead and wait for a task.
+ */
 export function listIdleWorkspaces(workDir: string): Set<string> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   const folders = pids.flatMap((pid) => waitingFolderOf(pid) ?? [])
@@ -15,14 +21,14 @@ export function listIdleWorkspaces(workDir: string): Set<string> {
 }
 
 /**
- * Reports whether a process of a warm sandbox is unused: a process that waits for an order to start
- * a tool, or a tool that is held before its `main()`.
+ * Reports whether a process belongs to a warm sandbox without a task: it waits for the command to
+ * start a tool, or is a tool that waits before its `main()`.
  */
 export function isWaitingToolProcess(pid: number | string, words: readonly string[]): boolean {
   if (words.includes("--wait")) return true
   const [program = "", ...more] = words.filter((word) => word !== "")
-  // A held tool has no arguments, and stdin is a pipe with its order. After its start, stdin is
-  // `/dev/null`.
+  // A tool that waits before its `main()` has no arguments, and gets them through a pipe as its
+  // stdin. Afterwards its stdin is `/dev/null`.
   return more.length === 0 && /(?:^|\/)ff(?:mpeg|probe)$/.test(program) && !readsNothing(pid)
 }
 

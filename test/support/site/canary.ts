@@ -2,7 +2,10 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import type { Socket } from "node:net"
 
-/** Server at an address that no request may reach. The server counts its connections. */
+/**
+ * Canary: a server at an address that the tested program must not call. The server counts its
+ * connections.
+ */
 export type CanaryServer = AsyncDisposable & {
   address: string
   port: number

@@ -4,7 +4,10 @@ import { isIPv4, isIPv6 } from "node:net"
 import { decode, encode } from "dns-packet"
 import type { Answer, Question } from "dns-packet"
 
-/** Responses to the first, second and later queries of a name. The last entry repeats. */
+/**
+ * Responses to the first, second and later queries of a name. The last entry also answers all
+ * further queries.
+ */
 export type DnsResponses = readonly (readonly string[] | NameTrouble)[]
 
 /** Failed query: `nxdomain` and `servfail` are response codes, and `silence` sends no response. */

@@ -3,8 +3,8 @@ import { FAR_NETWORK_ADDRESSES } from "./networks.ts"
 import { startTestSite } from "./site.ts"
 import type { SiteRequest } from "./visit.ts"
 
-// This program runs in the far network, whose addresses are `FAR_NETWORK_ADDRESSES`. It prints each
-// event as a line of JSON.
+// This program runs in a simulated internet: a network namespace with the addresses
+// `FAR_NETWORK_ADDRESSES`. It serves a web site and prints each event as a line of JSON.
 const PORT = 80
 
 function say(event: object): void {

@@ -9,15 +9,24 @@ const event = z.union([
   z.object({ event: z.literal("canary"), address: z.string() }),
 ])
 
-/** Web site in the far network, as the handle of a program that `runInNearNetwork` started. */
+/**
+ * Web site in the simulated internet (the far network of networks.ts). Only programs that
+ * `runInNearNetwork` started can start and reach the site.
+ */
 export type FarNetworkSite = AsyncDisposable & {
   /** Requests so far, as `HOST PATH`. */
   requests: string[]
-  /** Private addresses that a connection has reached. */
+  /**
+   * Private addresses of the far network to which a connection was made. A correct client connects
+   * to none.
+   */
   reached: string[]
 }
 
-/** Starts the web site and its canaries in the far network, at port 80. */
+/**
+ * Starts the web site in the far network, and a canary server at each private address, all at port
+ * 80.
+ */
 export async function startFarNetworkSite(): Promise<FarNetworkSite> {
   const network = `--net=/proc/${process.env["FAR_PID"]}/ns/net`
   const program = ["--", process.execPath, "test/support/site/far-site-program.ts"]

@@ -15,7 +15,8 @@ const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")
 
 /**
  * Returns the folder with the media files of the test site, which ffmpeg makes once.
- * media-recipes.ts lists the files. clip.mp4 has its index at the start, and tail.mp4 at the end.
+ * media-recipes.ts lists the files. clip.mp4 has its index (`moov`) at the start, and tail.mp4 has
+ * it at the end.
  */
 export async function ensureMediaFolder(): Promise<string> {
   const recipe = JSON.stringify([MEDIA_RECIPES, Object.entries(TEXT_FILES)])
@@ -26,7 +27,7 @@ export async function ensureMediaFolder(): Promise<string> {
   const making = await mkdtemp(join(CACHE, "site-media-making-"))
   try {
     await makeAll(making)
-    // Ignores that another process has made the same folder meanwhile.
+    // Ignores the error if another process has made the same folder meanwhile.
     await rename(making, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
     })

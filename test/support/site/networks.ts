@@ -5,20 +5,23 @@ const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 10_000_000
 const FAR = "/proc/$far/ns/net"
 
-/** Public addresses in the far network. No packet leaves the machine. */
+/**
+ * Addresses of the far network, a network namespace that simulates the internet. No packet leaves
+ * the machine.
+ */
 export const FAR_NETWORK_ADDRESSES = {
   site: "93.184.215.14",
   site6: "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
-  /** Private addresses that no request may reach. */
+  /** Private addresses, at which canary servers detect forbidden requests. */
   canaries: ["10.20.30.40", "169.254.169.254", "192.168.7.7", "100.100.100.200", "fd00::7"],
 }
 
-/** Public addresses of the near network, in which the tested program runs. */
+/** Public addresses of the near network, the network namespace in which the tested program runs. */
 export const NEAR_NETWORK_ADDRESSES = { own: "93.184.215.1", own6: "2606:2800:21f:cb07::1" }
 
 /**
- * Reports whether this process can create network namespaces, which requires root on Linux. Many
- * containers cannot.
+ * Reports whether this process can create network namespaces, which requires root on Linux. Root of
+ * many containers may not create them either.
  */
 export async function canCreateNetworks(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
@@ -30,9 +33,10 @@ export async function canCreateNetworks(): Promise<boolean> {
 
 /**
  * Runs a Node.js program in its own network namespace, whose only route leads to the far network.
- * The far network has the addresses `FAR_NETWORK_ADDRESSES`. The environment variable FAR_PID is
- * the id of a process in that network. DNS queries go to 127.0.0.1, where the program must start a
- * DNS server. Returns the output of the program and removes the networks.
+ * The far network simulates the internet with the addresses `FAR_NETWORK_ADDRESSES`. The
+ * environment variable FAR_PID is the id of a process in that network. DNS queries go to 127.0.0.1,
+ * where the program must start a DNS server. Returns the output of the program and removes the
+ * networks.
  */
 export async function runInNearNetwork(words: readonly string[]): Promise<string> {
   return (await runInNetworks(`exec "$0" "$@"`, [process.execPath, ...words])).stdout
@@ -41,14 +45,15 @@ export async function runInNearNetwork(words: readonly string[]): Promise<string
 async function runInNetworks(script: string, words: readonly string[] = []) {
   const unshare = ["unshare", "--net", "--mount", "--"]
   const shell = ["sh", "-ec", `${makeNetworks()}\n${script}`, ...words]
-  // Kills the networks together with a test that is aborted.
+  // Kills the processes that hold the networks if the test process dies, so that the kernel removes
+  // the networks.
   const wrapped = ["--pdeathsig", "KILL", "--", ...unshare, ...shell]
   return await run("setpriv", wrapped, { maxBuffer: OUTPUT_BYTES_MAX })
 }
 
 /**
- * Returns a shell script that creates the far network and the route to it. A `sleep` process holds
- * the network and ends with this process.
+ * Returns a shell script that creates the far network and the route to it. A `sleep` process keeps
+ * the far network in existence, and is killed when the script's process ends.
  */
 function makeNetworks(): string {
   const { site, site6, canaries } = FAR_NETWORK_ADDRESSES

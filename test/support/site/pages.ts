@@ -16,9 +16,10 @@ export const JSON_LD_METADATA = {
 const VIDEO = '<video src="/media/clip.mp4"></video>'
 
 /**
- * Content of the pages at `/page/NAME?title=...`, by name. The videos of some pages have a fault:
- * `gone` does not exist, `slow` sends 1000 bytes per second, and `large` has `bytes` bytes. `login`
- * asks for a password. `times=N` repeats titles and descriptions N times.
+ * Content of the pages at `/page/NAME?title=...`, by name. Some pages have an unusual video: on the
+ * page `gone` it does not exist, on `slow` it is sent at 1000 bytes per second, and on `large` it
+ * has as many bytes as the query parameter `bytes`. `login` asks for a password. `times=N` repeats
+ * titles and descriptions N times.
  */
 const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
   video: () => ({ body: VIDEO }),

@@ -4,7 +4,8 @@ const count = z.coerce.number().int().nonnegative().optional()
 
 /**
  * Schema of the query parameters that change a response. The faults `status`, `cut`, `stall` and
- * `head` apply to the first `times` requests of the same URL, or always without `times`.
+ * `head` apply to the first `times` requests of the same URL, or to all requests if `times` is not
+ * set.
  */
 const manner = z.object({
   /** Value of Content-Type; empty for no such header. */
@@ -13,7 +14,7 @@ const manner = z.object({
   disposition: z.string().optional(),
   /** Support of range requests: `no` sends the whole content, and `wrong` sends another range. */
   range: z.enum(["yes", "no", "wrong"]).default("yes"),
-  /** Form of the ETag. `changing` sends another ETag in each response. */
+  /** Form of the ETag. With `changing`, each response has a different ETag. */
   etag: z.enum(["strong", "weak", "none", "changing"]).default("strong"),
   /** Whether the response has Last-Modified. */
   modified: z.enum(["yes", "no"]).default("yes"),

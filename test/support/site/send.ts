@@ -40,7 +40,9 @@ export async function sendSiteResponse(sending: Sending): Promise<void> {
   else response.end()
 }
 
-/** Returns the response, or an error response if `status` is set. */
+/**
+ * Returns the response of the route, or an error response if the query parameter `status` is set.
+ */
 function troubledAnswer(
   answer: SiteResponse,
   { status, "retry-after": retryAfter }: ResponseChanges,
@@ -74,7 +76,8 @@ function writeHead({ answer, manner, seen, request, response }: Sending) {
   }
   if (range?.status === 416) response.setHeader("content-range", `bytes */${answer.size}`)
   if (manner.disposition !== undefined) {
-    // Node.js encodes a header as Latin-1, so that each character must stand for one byte.
+    // Node.js writes a header as Latin-1. The value's UTF-8 bytes therefore become one character
+    // each.
     const bytes = Buffer.from(manner.disposition).toString("latin1")
     response.setHeader("content-disposition", bytes)
   }
@@ -94,7 +97,7 @@ function writeLength(
   if (length === "close") response.useChunkedEncodingByDefault = false
   if (typeof length !== "number") return
   response.setHeader("content-length", length)
-  // The announced length is wrong. The end of the connection therefore ends the body.
+  // The `content-length` may be wrong on purpose. Closing the connection therefore ends the body.
   response.setHeader("connection", "close")
 }
 

@@ -33,9 +33,11 @@ export type SiteResponse = {
   size: number
   /** Returns the bytes from the offset `from` up to, but not including, `to`. */
   read(from: number, to: number): Iterable<Uint8Array>
-  /** Version of the content, from which the ETag is made. */
+  /** Text that changes with the content, from which the ETag is made. */
   version: string
-  /** Bytes that are sent on the connection instead of an HTTP response. */
+  /**
+   * Bytes to send on the connection in place of an HTTP response, which the other fields describe.
+   */
   raw?: Buffer
 }
 

@@ -1,6 +1,9 @@
-/** Format of a response body that leads a client to a URL. */
+/**
+ * Format of a response body with a link that clients follow, such as a page with a video or a
+ * playlist with a segment.
+ */
 export type LinkingBody = {
   type: string
-  /** Returns the body with the URL. */
+  /** Returns the body with this URL as the link's target. */
   write: (to: string) => string
 }

@@ -18,7 +18,8 @@ export const S3_TEST_CREDENTIALS = {
 }
 
 /**
- * S3 server with one bucket, which checks signatures. Tests can kill the server and start it again.
+ * S3 server with one bucket. The server checks the signatures of requests. Tests can kill the
+ * server and start it again.
  */
 export type S3TestServer = AsyncDisposable & {
   endpoint: string

@@ -3,14 +3,14 @@ import { connect, createServer } from "node:net"
 import type { Socket } from "node:net"
 
 /**
- * TCP proxy in front of a server. Tests can hold the responses and cut the connections; bytes pass
- * unchanged.
+ * TCP proxy in front of a server. Tests can delay the responses of the server and close the
+ * connections. The bytes are not changed.
  */
 export type TcpTestProxy = AsyncDisposable & {
   endpoint: string
   /** Texts of the requests that passed, in order. */
   requests: string[]
-  /** Holds responses after this number of bytes. Resolves when the bytes have passed. */
+  /** Holds responses back once the server has sent this number of bytes. Resolves at that time. */
   holdAfter(bytes: number): Promise<void>
   /** Returns the number of open connections. */
   connections(): number

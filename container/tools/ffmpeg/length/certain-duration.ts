@@ -25,9 +25,9 @@ const LENGTH_TOLERANCE = 0.05
 
 /**
  * Computes the duration of the longest output of an ffmpeg command, in seconds. The duration
- * follows from `-t` and `-to`, or else from the durations of the inputs after `-ss`. Returns null
- * if the duration is uncertain, because of inputs with different durations, filters that change the
- * duration, or an endless input.
+ * follows from `-t` and `-to`, or else from the durations of the inputs without the part that `-ss`
+ * skips. Returns null if the duration is uncertain, because of inputs with different durations,
+ * filters that change the duration, or an endless input.
  */
 export function computeCertainOutputSeconds(
   argv: readonly string[],
@@ -103,14 +103,15 @@ function cut(file: CommandFile, seconds: number | null): number | null {
 }
 
 /**
- * Maximum number of frames and bytes that the options of a command allow for its output; null for
- * no limit.
+ * Maximum number of frames and bytes of a command's output, as limited by its options `-frames:v`
+ * and `-fs`; null for no limit.
  */
 type OutputBounds = { frames: number | null; bytes: number | null }
 
 /**
- * Parses the limits of frames and bytes of a command's only output. Returns no limits if there are
- * several outputs, since ffmpeg reports frames and bytes only for the first output.
+ * Parses the limits of frames and bytes of a command's only output. Returns null for both limits if
+ * there are several outputs, since the progress reports of ffmpeg count frames and bytes only for
+ * the first output.
  */
 export function parseOutputLimits(argv: readonly string[]): OutputBounds {
   const [output, ...others] = parseFfmpegCommand(argv).files.filter(({ kind }) => kind === "output")

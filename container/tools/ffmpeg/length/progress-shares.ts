@@ -1,16 +1,23 @@
 import { parseFfmpegCommand } from "../../../../src/ffmpeg/command-line.ts"
 import { computeCertainOutputSeconds, parseOutputLimits } from "./certain-duration.ts"
 
-/** Assumed frame rate, in frames per second, by which a limit in frames is converted to seconds. */
+/**
+ * Assumed frame rate, in frames per second, by which a limit of frames in a command (`-frames:v`)
+ * is converted to seconds.
+ */
 const FRAMES_A_SECOND = 25
 
-/** Progress of a task at the start and at the end of a command, from 0 to 1. */
+/**
+ * Progress of a task, from 0 to 1, at the start (`from`) and at the end (`to`) of one of its
+ * commands.
+ */
 export type ProgressRange = { from: number; to: number }
 
 /**
- * Divides the progress of a task among its commands, which run in sequence. The division is in
- * proportion to the durations of the commands' outputs if all durations are known, else equal.
- * `known` contains the durations of inputs in seconds, by file name.
+ * Divides the progress of a task among its commands, which run in sequence. If the durations of all
+ * outputs are known, each command gets a share in proportion to the duration of its output;
+ * otherwise all commands get equal shares. `known` contains the durations of inputs in seconds, by
+ * file name.
  */
 export function divideProgressAmongCommands(
   commands: readonly (readonly string[])[],
@@ -36,8 +43,8 @@ export function listCommandOutputNames(argv: readonly string[]): string[] {
 }
 
 /**
- * Returns the expected duration of the output of each command, in seconds, or null. A command may
- * read outputs of earlier commands.
+ * Returns the expected duration of the output of each command, in seconds; null if unknown. A
+ * duration also serves for later commands that read the output.
  */
 function expectedLengths(
   commands: readonly (readonly string[])[],

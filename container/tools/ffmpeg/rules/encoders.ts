@@ -15,7 +15,7 @@ const PROPERTY_ADVICE: Record<string, string> = {
   "channel layout": "write -ac 2",
 }
 
-/** Explain rules for values and frames that encoders reject. */
+/** Rules that explain failures of ffmpeg because an encoder rejected a value or a frame. */
 export const ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("invalid_option", [
   [
     /^\[(\w+)\] Specified (sample rate|sample format|pixel format|channel layout) (.{1,80}?) is (?:not|invalid or not) supported/,
@@ -84,8 +84,8 @@ export const ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("inv
 ])
 
 /**
- * Rules that explain vague messages of ffmpeg about encoders. The rules for filters and formats are
- * tried first.
+ * Rules for messages of ffmpeg that say only that an encoder failed. The rules for filters and
+ * formats are tried first, because they may find the cause.
  */
 export const FALLBACK_ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = [
   {

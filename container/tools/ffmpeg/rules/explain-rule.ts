@@ -18,19 +18,22 @@ export type ExplainRule = {
    */
   pick?: (groups: readonly string[]) => string[] | null
   /**
-   * Returns the error sentence with advice. `first`, `second` and `third` are the shortened texts
-   * of the capture groups.
+   * Returns the error sentence with advice. `first`, `second` and `third` are the texts that `pick`
+   * has selected, or else the capture groups, each shortened.
    */
   sentence: (first: string, second: string, third: string, command: ParsedCommand) => string
   blame?: Blame
   /**
-   * Whether ffmpeg prints the same message if an encoder received no frame, so that the message
-   * does not prove another cause.
+   * Whether ffmpeg also prints the message if an encoder received no frame. Such a message does not
+   * prove that the cause in the rule's sentence is the true one.
    */
   isVague?: true
 }
 
-/** Row of a table of explain rules: the pattern, the sentence, and optional further fields. */
+/**
+ * Short form of a rule that explains failures of ffmpeg: the pattern, the sentence, and optional
+ * further fields. The failure code is common to all rules of a table.
+ */
 type RuleRow = readonly [
   pattern: RegExp,
   sentence: ExplainRule["sentence"],
@@ -38,8 +41,8 @@ type RuleRow = readonly [
 ]
 
 /**
- * Converts a table of explain rules, whose rows have a pattern and a sentence, to rules that all
- * have the failure code `code`.
+ * Converts the rows of a table, each with a pattern and a sentence, to rules that explain failures
+ * of ffmpeg. All rules have the failure code `code`.
  */
 export function toExplainRules(code: FailureCode, rows: readonly RuleRow[]): ExplainRule[] {
   return rows.map(([pattern, sentence, rest]) => ({ code, pattern, sentence, ...rest }))

@@ -10,7 +10,7 @@ import type { ExplainRule } from "./explain-rule.ts"
 import { STREAM_EXPLAIN_RULES } from "./streams.ts"
 import { FALLBACK_VALUE_EXPLAIN_RULES, VALUE_EXPLAIN_RULES } from "./values.ts"
 
-/** Explain rules for a lack of disk space, memory or threads. */
+/** Rules that explain failures of ffmpeg because of a lack of disk space, memory or threads. */
 const MACHINE_RULES: readonly ExplainRule[] = [
   {
     code: "disk_full",
@@ -31,8 +31,9 @@ const MACHINE_RULES: readonly ExplainRule[] = [
 ]
 
 /**
- * All explain rules in the order in which they are tried. The first rule that matches explains a
- * failure. The rules cover the messages of ffmpeg 5 to 8.
+ * All rules that explain failures of ffmpeg by its messages, in the order in which they are tried.
+ * The first rule that matches gives the error sentence. The rules cover the messages of ffmpeg 5 to
+ * 8.
  */
 export const EXPLAIN_RULES: readonly ExplainRule[] = [
   ...MACHINE_RULES,

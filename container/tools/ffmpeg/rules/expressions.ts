@@ -22,7 +22,10 @@ const NAME_CORRECTIONS: readonly (readonly [word: RegExp, written: string])[] = 
   [/^auto$/i, "-2, by which the side follows from the other"],
 ]
 
-/** Returns advice for an unknown name in an expression. */
+/**
+ * Returns advice for an unknown name in an expression, such as the correct name for a common
+ * mistake.
+ */
 function adviseName(word: string): string {
   const written = NAME_CORRECTIONS.find(([pattern]) => pattern.test(word))?.[1]
   return written === undefined
@@ -60,7 +63,10 @@ function adviseNumberWithRest(rest: string, value: string): string {
     : "write a number or an expression, as iw/2"
 }
 
-/** Explain rules for expressions in filters and options that ffmpeg cannot evaluate. */
+/**
+ * Rules that explain failures because of an expression, in a filter or an option, that ffmpeg
+ * cannot evaluate.
+ */
 export const EXPRESSION_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("filter_error", [
   [
     /Invalid chars '(.{0,400})' at the end of expression '(.{0,400})'$/,

@@ -15,7 +15,7 @@ function describeDamaged(name: string, { files }: ParsedCommand): string {
     : `"${name}" cannot be read as ${format}: leave -f ${format} out, unless the file is damaged.`
 }
 
-/** Explain rules for files that cannot be opened or decoded. */
+/** Rules that explain failures of ffmpeg because of a file that cannot be opened or decoded. */
 export const FILE_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("invalid_input", [
   [/Impossible to open '([^']*)'/, (name) => `The list names "${name}", which cannot be opened.`],
   [

@@ -5,7 +5,10 @@ import type { ExplainRule } from "./explain-rule.ts"
 const FILTER_LENGTH_MAX = 60
 const SCALE_ADVICE = "scale one of them before, as"
 
-/** Explain rules for filters that are incompatible with each other or with their media. */
+/**
+ * Rules that explain failures because of filters that are incompatible with each other, or with the
+ * type of their media.
+ */
 const FITTING_RULES: readonly ExplainRule[] = [
   ...toExplainRules("filter_error", [
     [
@@ -128,7 +131,7 @@ const FITTING_RULES: readonly ExplainRule[] = [
   },
 ]
 
-/** Explain rules for filters and their options. */
+/** Rules that explain failures because of wrong filters or wrong options of filters. */
 export const FILTER_EXPLAIN_RULES: readonly ExplainRule[] = [
   ...FITTING_RULES,
   ...toExplainRules("filter_error", [

@@ -17,7 +17,8 @@ function adviseStreams(why: string, { files }: ParsedCommand): string {
 }
 
 /**
- * Explain rules for streams that an output format cannot contain, and for inputs of a wrong format.
+ * Rules that explain failures because of a stream that the output format cannot contain, or an
+ * input of a wrong format.
  */
 export const FORMAT_EXPLAIN_RULES: readonly ExplainRule[] = [
   {

@@ -14,7 +14,7 @@ const AUDIO_COUNTERPARTS: Record<string, string> = {
   loop: "aloop",
 }
 
-/** Explain rules for the inputs and outputs of filter graphs. */
+/** Rules that explain failures because of wrong inputs or outputs of a filter graph. */
 export const GRAPH_EXPLAIN_RULES: readonly ExplainRule[] = [
   ...toExplainRules("filter_error", [
     [

@@ -17,7 +17,10 @@ const INPUT_OPTIONS: Record<string, string> = {
   sample_rate: "it is for raw sound: write -ar before the output",
   movflags: OUTPUT_OPTION_ADVICE,
 }
-/** Names of ffmpeg's general options, by the names of the corresponding options of formats. */
+/**
+ * Names of ffmpeg's general options, such as `pix_fmt`, by the names of the options of formats that
+ * have the same meaning, such as `pixel_format`.
+ */
 const OWN_NAMES: Record<string, string> = {
   pixel_format: "pix_fmt",
   video_size: "s",
@@ -31,7 +34,10 @@ function optionAsWritten(name: string, { files }: ParsedCommand): string {
   return options.find((option) => names.includes(option.name))?.word ?? `-${name}`
 }
 
-/** Explain rules for unknown names in a command: encoders, decoders, options and formats. */
+/**
+ * Rules that explain failures because of an unknown name in a command: an encoder, a decoder, an
+ * option or a format.
+ */
 export const NAME_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "encoder_not_found",

@@ -4,8 +4,8 @@ import { toExplainRules } from "./explain-rule.ts"
 import type { ExplainRule } from "./explain-rule.ts"
 
 /**
- * Patterns of file extensions that allow only one medium, such as audio, and the name of the
- * medium.
+ * Patterns of file extensions that allow only one kind of stream, such as audio, each with the word
+ * for that kind in error sentences.
  */
 const MEDIA_BY_EXTENSION: readonly (readonly [name: RegExp, what: string])[] = [
   [/\.(?:mp3|wav|flac|m4a|aac|ogg|oga|opus|wma|aiff?|ac3)$/i, "sound"],
@@ -36,7 +36,10 @@ function explainMissingStreams(number: string, { files }: ParsedCommand): string
 
 const MAP_ADVICE = "map one that there is, or end the map with ? where it may be missing"
 
-/** Explain rules for missing streams, to which a `-map` option or a filter refers. */
+/**
+ * Rules that explain failures because a `-map` option or a filter refers to a missing stream, or
+ * because an output has no streams.
+ */
 export const STREAM_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "stream_not_found",

@@ -1,6 +1,6 @@
 /**
- * Advice about valid values of options. The options are listed by their names without stream
- * specifiers.
+ * Advice about valid values of options. The names of the options have no stream specifiers: `b`
+ * stands for `b:v` too.
  */
 const EXPECTED: readonly (readonly [names: string, expected: string])[] = [
   [
@@ -47,7 +47,7 @@ export function adviseOptionValue(option: string, value = ""): string {
   )
 }
 
-/** Advice about valid values, by ffmpeg's name of the value's type. */
+/** Advice about valid values, by the type that ffmpeg names in its message, such as `duration`. */
 const TYPES: Record<string, string> = {
   duration: "write a time, as 90, 1.5, 500ms or 00:01:30",
   "image size": "write a size, as 1280x720",
@@ -59,14 +59,17 @@ const TYPES: Record<string, string> = {
   "channel layout": "write a layout of channels, as stereo or 5.1",
 }
 
-/** Returns advice for an invalid value, by ffmpeg's name of the expected type. */
+/**
+ * Returns advice for an invalid value. `type` is the expected type as ffmpeg names it in its
+ * message, such as `image size`.
+ */
 export function adviseValueOfType(type: string): string {
   return TYPES[type] ?? `write ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`
 }
 
 /**
- * Matches the limits of a number type. ffmpeg prints such a limit if the range of an option is not
- * restricted.
+ * Matches the smallest and the largest number of a type, such as INT_MAX. ffmpeg prints these as
+ * limits of an option whose range is not restricted.
  */
 const OPEN_BOUND = /e\+\d\d|^-?(?:INT|DBL|FLT|I64|UINT)|^-?inf/i
 

@@ -2,12 +2,12 @@ import { describeValueRange, adviseOptionValue, adviseValueOfType } from "./valu
 import { toExplainRules } from "./explain-rule.ts"
 import type { ExplainRule } from "./explain-rule.ts"
 
-/** Returns the sentence for an option that rejects its value, with advice. */
+/** Returns the error sentence, with advice, for an option that rejects its value. */
 function explainRejectedValue(option: string, value: string): string {
   return `The option "-${option}" does not take "${value}": ${adviseOptionValue(option, value)}.`
 }
 
-/** Explain rules for the values of options. */
+/** Rules that explain failures because of wrong values of options. */
 export const VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   ...toExplainRules("invalid_option", [
     [
@@ -126,7 +126,10 @@ export const VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   ]),
 ]
 
-/** Explain rules for vague messages about values. These rules are tried after all other rules. */
+/**
+ * Rules for messages that say only that some value is wrong. These rules are tried after all
+ * others, which name the cause more precisely.
+ */
 export const FALLBACK_VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "invalid_option",

@@ -37,7 +37,9 @@ class D1Database {
     return new D1PreparedStatement(this.#send, { sql, values: [] })
   }
 
-  /** Returns the database for a session too, because the database has no replicas. */
+  /**
+   * Returns the database itself, because a D1 session only matters for a database with replicas.
+   */
   withSession(): D1Database {
     return this
   }

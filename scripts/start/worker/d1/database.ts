@@ -16,9 +16,9 @@ type Storage = {
 }
 
 /**
- * D1 database as a Durable Object. Results are sent after their writes are on the disk. All writes
- * of one turn of the event loop are flushed together. Writing queries are therefore collected until
- * the end of the turn.
+ * D1 database as a Durable Object. The runtime sends a result only after its writes are on the
+ * disk, and flushes all writes of one turn of the event loop together. Queries that write are
+ * therefore collected and run in one turn, which needs fewer flushes.
  */
 export class D1DatabaseObject {
   readonly #storage: Storage
@@ -46,7 +46,7 @@ export class D1DatabaseObject {
     try {
       return { results: this.#runAll(queries) }
     } catch (error) {
-      // Reads the count of changes again, because the connection also counts changes that were
+      // Updates the count of changed rows, because SQLite's count also includes changes that were
       // rolled back.
       this.#changes = this.#countChanges().changes
       return { error: error instanceof Error ? error.message : String(error) }

@@ -63,8 +63,8 @@ const NO_LOG_MESSAGE =
   "The job has no log: only jobs of POST /v1/commands and POST /v1/ffmpeg have a log, once FFmpeg ran to its end."
 
 /**
- * Maximum wait for the end of a dependent of a failed job, in milliseconds. A dependent ends some
- * milliseconds after the failed job.
+ * Maximum wait in milliseconds for the end of a dependent of a failed job. A dependent reads an
+ * output of the job, and ends some milliseconds after the job has failed.
  */
 const DEPENDENT_END_MS_MAX = 5_000
 
@@ -262,7 +262,8 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
 }
 
 /**
- * Returns the ids of the new dependents of a retried job. A repeated request reads the ids from D1.
+ * Returns the ids of the new jobs that repeat the dependents of a retried job. For a repeated
+ * request, reads the ids from D1.
  */
 async function findNewDependents(
   c: AppContext,
@@ -276,7 +277,8 @@ async function findNewDependents(
 }
 
 /**
- * Returns the unsuccessful dependents of a job; throws 409 if an open dependent does not end soon.
+ * Returns the failed and canceled dependents of a job. Waits for open dependents, and throws 409 if
+ * a dependent does not end soon.
  */
 async function findEndedDependents(c: AppContext, job: Job): Promise<Job[]> {
   const behind = await findDependents(c, job, [...OPEN_STATES, "failed", "canceled"])

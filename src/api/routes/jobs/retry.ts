@@ -22,8 +22,8 @@ export async function retryJobsOrThrow(
 ): Promise<CreatedJob & { newJobIds: string[] }> {
   const all = { ...request, batch, creating: readJobCreator(c) }
   const retried = retryJobs(c.env, c.executionCtx, c.get("database"), all)
-  // A retry that makes no job must still delete its copy of the input file if the client
-  // disconnects.
+  // Let the retry finish if the client disconnects. If it creates no job, it must still delete the
+  // input files that it copied.
   c.executionCtx.waitUntil(retried.catch(() => undefined))
   const outcome = await retried
   if (outcome === "full") throw storageFullProblem()
@@ -47,8 +47,8 @@ export async function retryJobsOrThrow(
 }
 
 /**
- * Returns the error message for an input file that no longer exists; `file` is null if the file was
- * deleted.
+ * Returns the error message for a missing input file of a repeated job; `file` is null if the row
+ * of the file was deleted.
  */
 function describeGoneFile(file: File | null): string {
   if (file === null || isCallerFileSource(file.source)) {

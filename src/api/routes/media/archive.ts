@@ -17,7 +17,10 @@ import {
 } from "./conditions.ts"
 import type { RequestedByteRange } from "./conditions.ts"
 
-/** Number of R2 objects that are opened in parallel, so that small files do not wait in turn. */
+/**
+ * Number of R2 objects that are opened in parallel, so that the download of many small files does
+ * not wait for each file.
+ */
 const OPEN_AT_ONCE = 4
 
 /** Length of an archive's ETag, in hexadecimal digits. */
@@ -68,7 +71,8 @@ export async function sendBundleArchive(
   const length = range ? range.end - range.start + 1 : zip.sizeBytes
   const { readable, writable } = new FixedLengthStream(length)
   const sending = writeSlices(slices, { next: first.value, rest: objects }, writable)
-  // After a failed write, a client that is still connected detects missing bytes by Content-Length.
+  // Ignore a failed write: a client that is still connected notices the missing bytes, because the
+  // Content-Length is larger.
   c.executionCtx.waitUntil(
     sending.catch((error: unknown) => writable.abort(error).catch(() => null)),
   )
@@ -100,8 +104,8 @@ function sliceArchive(
   const slices: Slice[] = []
   let position = 0
   /**
-   * Advances past the next `sizeBytes` bytes of the archive, and returns the part of these bytes in
-   * the range.
+   * Advances past the next `sizeBytes` bytes of the archive. Returns the offset and length of the
+   * part of these bytes that lies in the requested range.
    */
   function take(sizeBytes: number): { offset: number; length: number } {
     const from = Math.max(start, position)
@@ -127,8 +131,8 @@ function sliceArchive(
 type MemberSlice = Extract<Slice, { member: string }>
 
 /**
- * Opens the R2 objects of slices in order, some of them in advance. Yields null for a missing
- * object.
+ * Opens the R2 objects of slices in order, and a few objects ahead of the current one. Yields null
+ * for a missing object.
  */
 async function* openObjects(
   bucket: R2Bucket,
@@ -141,7 +145,8 @@ async function* openObjects(
       const { member, sizeBytes, offset, length } = slice
       const range = length < sizeBytes ? { range: { offset, length } } : {}
       const object = bucket.get(makeMemberObjectKey(objectKey, member), range)
-      // Avoids an unhandled rejection if the client disconnects before the object is awaited.
+      // Avoids an unhandled rejection of an object opened ahead, which nobody awaits after the
+      // client has disconnected.
       object.catch(() => undefined)
       opening.push(object)
     }

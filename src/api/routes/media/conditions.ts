@@ -53,9 +53,9 @@ export function preconditionFailedProblem(c: AppContext): Problem {
 export type RequestedByteRange = { start: number; end: number }
 
 /**
- * Returns the requested byte range, or null to send all bytes: without a range, with several
- * ranges, or if `If-Range` does not match the version. `version` may be null for a request without
- * `If-Range`. Throws 416 for a range outside the bytes.
+ * Returns the requested byte range. Returns null to send all bytes: if the request has no range or
+ * several, or if its `If-Range` does not match `version`. `version` may be null for a request
+ * without `If-Range`. Throws 416 for a range outside the bytes.
  */
 export function selectByteRange(
   c: AppContext,

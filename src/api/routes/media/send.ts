@@ -20,7 +20,10 @@ import type { RequestedByteRange } from "./conditions.ts"
 import { readStoredObject } from "./stored-objects.ts"
 import type { ReadableStoredObject } from "./stored-objects.ts"
 
-/** R2 object to send as a download. R2 supplies an unknown size or media type. */
+/**
+ * R2 object to send as a download. If the size or media type is undefined, the values that R2
+ * stores are used.
+ */
 type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** Content-Disposition and Cache-Control of a download. */
@@ -39,8 +42,8 @@ const INLINE_TYPES =
 const SCRIPT_OR_STYLE_TYPES = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script|^text\/css/i
 
 /**
- * Returns the requested file name, both decoded and raw, because a playlist may contain a literal
- * `%`.
+ * Returns the requested file name, both decoded and as in the URL, because a playlist may refer to
+ * a file whose name contains a literal `%`.
  */
 export function readRequestedFileNames(c: AppContext): string[] {
   return [c.req.param("name") ?? "", new URL(c.req.url).pathname.split("/").at(-1) ?? ""]
@@ -95,8 +98,8 @@ export async function sendStoredFile(
 }
 
 /**
- * Sends a file of a bundle: the first file in R2 that has one of `names`. R2 stores the size and
- * the media type.
+ * Sends a file of a bundle (playlist with segments, or image series): the first file in R2 that has
+ * one of `names`. R2 supplies the size and the media type.
  */
 async function sendMember(
   c: AppContext,

@@ -55,8 +55,8 @@ function cacheUrl(c: AppContext, objectKey: string): string {
 }
 
 /**
- * Reads an object from R2 a second time, and stores the object in the cache. A copy of the
- * response's stream would grow in memory while a slow client reads.
+ * Reads an object from R2 again, and stores the object in the cache. A second branch of the
+ * response's stream (`tee`) would buffer in memory while a slow client reads.
  */
 async function keepInCache(c: AppContext, objectKey: string, seconds: number): Promise<void> {
   const object = await c.env.MEDIA.get(objectKey)

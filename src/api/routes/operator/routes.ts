@@ -21,8 +21,8 @@ const NONCE_BYTES = 16
 const CHECK_LIFE_MS = 1_800_000
 
 /**
- * Test of the operator's webhooks: the token in the receiver's URL, and the response that proves
- * the arrival of a webhook.
+ * Operator's test that webhooks arrive: the token in the URL to which a webhook is sent, and the
+ * response that proves its arrival at this service.
  */
 type WebhookCheck = { token: string; answer: string; expiresAt: number }
 

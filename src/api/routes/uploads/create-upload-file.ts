@@ -27,7 +27,7 @@ export async function createFileOfUpload(
   const found = await findTusUpload(database, id)
   if (!found) throw notFoundProblem("upload")
   const { row, upload } = found
-  // Without an upload row, the stored object already belongs to the File of the upload.
+  // If no row in `uploads` is left, the stored object already belongs to the File of the upload.
   if (!upload) return
   const isComplete = await completeTusObject(c.env, { row, upload })
   if (!isComplete || !(await markTusUploadFinished(database, id, Date.now()))) {

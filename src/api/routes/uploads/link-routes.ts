@@ -56,9 +56,9 @@ uploadLinkRoutes.delete(`${SECRET}/:id`, deleteUpload)
 addMethodNotAllowedRoutes(uploadLinkRoutes)
 
 /**
- * Middleware that finds the upload link of a request. The request acts for the link's account,
- * within the limits of the account and the link. Throws 404 for an unknown link, 410 for an expired
- * link.
+ * Middleware that finds the upload link of a request. The request has the rights of the link's
+ * account, within the limits of the account and the link. Throws 404 for an unknown link, 410 for
+ * an expired link.
  */
 async function openLink(c: Context<AppEnv>, next: Next): Promise<Response | void> {
   const link = await findLink(c)

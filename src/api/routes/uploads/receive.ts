@@ -36,8 +36,8 @@ export async function removeUnfinishedUpload(c: AppContext, id: string): Promise
 
 /**
  * Stores the body of a request in a tus upload of which exactly `offsetBytes` bytes are stored.
- * Creates the File once all bytes are stored. If the body ends early, keeps the received bytes,
- * unless the request announced a checksum.
+ * Creates the File once all bytes are stored. If the body ends early, keeps the received bytes. A
+ * request with a checksum keeps none of its bytes in this case.
  */
 export async function receiveUploadBody(
   c: AppContext,
@@ -119,7 +119,10 @@ const MISMATCH =
   "The bytes of the request do not have the checksum of `Upload-Checksum`, and were dropped; send them again."
 
 const READ_BYTES = 256 * 1024
-/** Maximum number of received bytes that a broken connection loses. */
+/**
+ * Minimum number of bytes per read of the body. If the connection breaks during a read, the bytes
+ * of that read (fewer than this number) are lost.
+ */
 const LEAST_BYTES = 16 * 1024
 
 /** Passes the bytes of a request body to the upload's writer and to hash digests. */
@@ -135,8 +138,8 @@ async function pump(body: BodyReader, writer: TusWriter, digests: Digest[]): Pro
 }
 
 /**
- * Stores the bytes that a request body delivered before an error. Drops the bytes of a refused or
- * replaced upload, and the bytes of a request with a checksum.
+ * Stores the bytes that a request body delivered before an error. Drops the bytes if the upload is
+ * refused, if another request continues it, or if a checksum was announced.
  */
 async function keepReceived(
   writer: TusWriter,
@@ -144,11 +147,15 @@ async function keepReceived(
 ): Promise<void> {
   const isRefused = error instanceof Problem && error.code === "media_type_not_allowed"
   if (isHeld || isRefused || error instanceof TusWriterReplacedError) return await writer.drop()
-  // The client sends the last bytes again if they cannot be stored.
+  // Ignore a failed write: the client then continues at the stored offset, and sends these bytes
+  // again.
   await writer.suspend().catch(() => undefined)
 }
 
-/** Runs a write of an upload, and converts errors of the writer to error responses. */
+/**
+ * Runs `act`, which writes to an upload, and converts errors of the upload's writer to error
+ * responses.
+ */
 async function orReplaced<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
@@ -193,7 +200,7 @@ export async function createMissingUploadFile(
   c: AppContext,
   { row, upload }: TusUploadWithObjectRow,
 ): Promise<void> {
-  // Without an upload row, the stored object already belongs to the File of the upload. An
+  // If no row in `uploads` is left, the stored object already belongs to the File of the upload. An
   // incomplete upload cannot become a File yet.
   if (!upload || row.offsetBytes < row.sizeBytes) return
   await createFileOfUpload(c, row.id)

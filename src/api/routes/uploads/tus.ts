@@ -218,7 +218,7 @@ async function findUpload(c: AppContext): Promise<TusUploadWithObjectRow> {
   const found = await findTusUpload(c.get("database"), readPathResourceId(c, TITLE))
   const link = c.get("uploadLink")
   if (!found || (link && found.row.linkId !== link.id)) throw notFoundProblem(TITLE)
-  // The File of a finished upload may have been deleted.
+  // A finished upload counts as missing once its File has been deleted.
   const isGone = !found.upload && !(await findFile(c.get("database"), found.row.id))
   if (isGone) throw notFoundProblem(TITLE)
   return found

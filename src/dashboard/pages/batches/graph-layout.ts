@@ -5,8 +5,9 @@ export type GraphJob = { name: string; needs: readonly string[] }
 export type GraphEdge = { from: string; to: string; path: string }
 
 /**
- * Layout of a graph: the jobs by layer, and the lines between jobs. Each job is in the layer after
- * the last of the jobs that the job needs. The jobs of a layer share the height equally.
+ * Layout of a graph: the jobs by layer, and the lines between jobs. A layer is a column of the
+ * drawing. Each job is in the layer after the last of the jobs whose outputs it reads. The jobs of
+ * a layer share the height equally.
  */
 export type GraphLayout<Job> = { layers: Job[][]; edges: GraphEdge[] }
 
@@ -27,7 +28,7 @@ export function graphViewBox(layerCount: number): string {
 
 /**
  * Computes the layers of jobs and the lines between jobs. In the list `jobs`, each job comes after
- * the jobs that it needs. A needed job that is not in the list has no line.
+ * the jobs whose outputs it reads. No line is drawn from a job that is not in the list.
  */
 export function layOutGraph<Job extends GraphJob>(jobs: readonly Job[]): GraphLayout<Job> {
   const layers = orderLayers(assignLayers(jobs))
@@ -58,8 +59,8 @@ function assignLayers<Job extends GraphJob>(jobs: readonly Job[]): Job[][] {
 }
 
 /**
- * Orders the jobs of each layer by the mean height of the jobs that they need, so that fewer lines
- * cross.
+ * Sorts the jobs of each layer by the mean vertical position of the jobs whose outputs they read,
+ * so that fewer lines cross.
  */
 function orderLayers<Job extends GraphJob>(layers: readonly Job[][]): Job[][] {
   const heights = new Map<string, number>()
@@ -86,8 +87,8 @@ function findMiddle(at: number, jobCount: number): number {
 type NodePosition = { depth: number; y: number }
 
 /**
- * Returns the SVG path from the right side of one job to the left side of another job. Within each
- * layer in between, the path follows the nearest border between two jobs.
+ * Returns the SVG path from the right side of one job to the left side of another job. Each layer
+ * in between is crossed at the nearest border between two jobs, so that the line covers no job.
  */
 function drawEdge(
   start: NodePosition,

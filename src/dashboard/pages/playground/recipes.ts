@@ -1,8 +1,8 @@
 import type { ValidCommandFields } from "../../../kinds/command/request.ts"
 
 /**
- * Example command, as fields of the body of POST /v1/commands. Empty values of `input_files` stand
- * for files that the user chooses.
+ * Example command, as fields of the body of POST /v1/commands. `input_files` has an empty value for
+ * each file that the user has to choose.
  */
 export type CommandRecipe = { id: string; title: string } & Pick<
   ValidCommandFields,

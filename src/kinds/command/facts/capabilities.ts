@@ -30,7 +30,8 @@ export type CapabilityTable = "generic" | "filters" | "encoders" | "muxers" | "b
 type ListName = Exclude<keyof FfmpegCapabilityTables, CapabilityTable | "version">
 
 /**
- * Capabilities of an ffmpeg build, by name. Each component is parsed when it is first looked up.
+ * Lookup of an ffmpeg build's capabilities by name. A component, such as a filter, is parsed only
+ * when it is looked up.
  */
 export type FfmpegCapabilities = {
   version: string
@@ -86,7 +87,7 @@ export function createCapabilities(facts: FfmpegCapabilityTables): FfmpegCapabil
   }
 }
 
-/** Names of the lists in an ffmpeg build's capabilities whose entries commands can name. */
+/** Names of the capability lists whose names commands can use, such as `filters`. */
 export const CAPABILITY_LIST_NAMES = [
   "encoders",
   "decoders",
@@ -96,8 +97,7 @@ export const CAPABILITY_LIST_NAMES = [
 ] as const
 
 /**
- * Returns the names in a list of capabilities, without the names that the policy forbids in
- * commands.
+ * Returns the names in a list of capabilities, except those that the policy forbids in commands.
  */
 export function listAllowedNames(
   capabilities: FfmpegCapabilities,
@@ -155,8 +155,8 @@ function readOption(text: string): FfmpegOption {
 }
 
 /**
- * Values of the setting FFMPEG_FACTS: `image` for the ffmpeg of the container image, and `none` for
- * an unknown ffmpeg.
+ * Values of the setting FFMPEG_FACTS: `image` for the ffmpeg of the container image, and `none` if
+ * the capabilities of the deployment's ffmpeg are unknown.
  */
 export const IMAGE_CAPABILITIES_SETTING = "image"
 export const UNKNOWN_CAPABILITIES_SETTING = "none"

@@ -21,7 +21,9 @@ export const ffmpegCapabilityTablesSchema = z.object({
   bsfs: z.string(),
   decoders: z.string(),
   demuxers: z.string(),
-  /** Codecs that have an encoder, as `name:medium` with the letter of the medium. */
+  /**
+   * Codecs that have an encoder, as `name:medium`. The medium is a letter, such as `V` for video.
+   */
   encodable: z.string(),
   decodable: z.string(),
   pixelFormats: z.string(),

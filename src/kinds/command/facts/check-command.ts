@@ -16,7 +16,7 @@ import { findEncoder, findOutputMuxers } from "./codecs.ts"
 import { findEndlessInput } from "../../../ffmpeg/endless.ts"
 import { getComponentMetaValues } from "./capabilities.ts"
 
-/** Names of options that end an output or choose its streams. */
+/** Names of options that may end an output, or may leave an endless stream out of it. */
 const BOUNDING =
   /^(?:t|to|fs|[vad]?frames|shortest|map|[vasd]n|filter_complex\w*|filter_script|lavfi|attach|target|\/.*)$/
 /** Words in a filter graph that may end a stream, so that the output is not certainly endless. */
@@ -27,7 +27,8 @@ const REPEATED_NAME =
 const GRAPH_NAMES = /^(?:vf|af|filter)$/
 
 /**
- * Returns a refusal of an endless input if no option or filter of the command can end the output.
+ * Returns a refusal of an endless input, if no option and no filter of the command can end the
+ * output.
  */
 function checkEnds(
   command: ParsedCommand,
@@ -42,8 +43,9 @@ function checkEnds(
   const endless = inputs.flatMap((input) => {
     const found = findEndlessInput(input)
     const format = findLastOptionValue(input, "f")
-    // Two kinds of input may end: a filter graph with several chains ends with one of its sources,
-    // and -stream_loop has no effect on formats that ffmpeg cannot rewind.
+    // Two kinds of input are not certainly endless. A lavfi graph with several chains may end with
+    // one of its sources. The option -stream_loop has no effect on formats that ffmpeg cannot
+    // rewind.
     const isSure =
       format === "lavfi"
         ? !/[[;]/.test(input.word) && findLastOptionValue(input, "stream_loop") === null
@@ -72,8 +74,8 @@ function checkEnds(
     muxers?.length === 1
       ? muxers.flatMap((muxer) => getComponentMetaValues(muxer, medium ?? ""))
       : []
-  // The default video codec of audio formats is png, for cover art. Such formats do not contain the
-  // endless video.
+  // Audio formats have png as their default video codec, for cover art. An output in such a format
+  // does not contain the endless video.
   const isWritten = codec !== undefined && codec !== "png"
   if (finite.length > 0 && !(isAlone && isWritten)) return []
   const shortest = finite.length > 0 ? ", use -shortest to end with the shortest stream" : ""
@@ -133,7 +135,7 @@ function findPixelFormat(
 /**
  * Returns the reasons why a command would certainly fail: unknown names, undefined labels, missing
  * streams and common mistakes. ffmpeg reports all other errors when it runs. The `words` contain
- * file names instead of keys. `probes` maps the file name of an input to its probe.
+ * file names instead of keys. `probes` has the ffprobe results of inputs by file name.
  */
 export function findCapabilityRefusals(
   words: readonly string[],

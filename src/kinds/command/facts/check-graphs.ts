@@ -53,8 +53,8 @@ function parseInputGraph(file: CommandFile): ParsedGraph[] {
 }
 
 /**
- * Returns refusals of unknown filters, unknown filter options, and -map options with undefined
- * labels.
+ * Returns refusals of unknown filters, of unknown filter options, and of -map options whose label
+ * no filter graph defines.
  */
 export function findGraphRefusals(
   command: ParsedCommand,
@@ -149,8 +149,8 @@ function describeOption(
 }
 
 /**
- * Describes a filter value without a name that follows a value with a name. ffmpeg rejects this
- * order.
+ * Describes a filter value without an option name that follows a named value, as in
+ * `scale=w=640:480`. ffmpeg rejects this order.
  */
 function describeNameless({ name: filter }: ChainFilter, last: string, value: string): string {
   const isText = findFilterOptionValueKind(filter, last) !== null || /^[xy]$/.test(last)

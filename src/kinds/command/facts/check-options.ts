@@ -12,8 +12,8 @@ import { listEncoderOptionValues } from "./unlisted-options.ts"
 
 const MEDIA: readonly StreamType[] = ["V", "A", "S"]
 /**
- * Options of ffmpeg itself whose values are names from a list. Each letter selects a list in
- * value-names.ts, such as `p` for pixel formats.
+ * Options that belong to ffmpeg itself and not to its libraries, and whose values are names from a
+ * list. Each letter selects a list in value-names.ts, such as `p` for pixel formats.
  */
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
@@ -88,10 +88,7 @@ function describeListed(
   return `ffmpeg has no ${what} ${quoteShortenedValue(wrong)}${makeDidYouMeanClause(wrong, names)}`
 }
 
-/**
- * Returns the encoders of the streams to which an option applies. The list has null for an unknown
- * encoder.
- */
+/** Returns the encoders of the streams to which an option applies. Each unknown encoder is null. */
 function encodersOf(
   option: CommandOption,
   file: CommandFile,
@@ -108,8 +105,8 @@ type Owners = {
 }
 
 /**
- * Returns the options to which a name may refer, among the options of ffmpeg, encoders, formats and
- * scalers. Returns an empty list if the name is ambiguous.
+ * Returns the options to which a name may refer, among those of ffmpeg, encoders, formats and
+ * scalers. Returns an empty list if the name could mean different options.
  */
 function optionsNamed(name: string, { encoders, file, capabilities }: Owners): FfmpegOption[] {
   const type = Object.hasOwn(OWN_TYPES, name) ? OWN_TYPES[name] : undefined
@@ -119,8 +116,9 @@ function optionsNamed(name: string, { encoders, file, capabilities }: Owners): F
   })
   const ofEncoders = own.filter((each) => each !== null)
   if (ofEncoders.length > 0) return ofEncoders
-  // An unknown encoder may have an option of the same name, so its generic options are not checked.
-  // Profiles and levels are not checked, because their generic names do not fit every encoder.
+  // If an encoder is unknown, the options that all codecs share are not checked, because the
+  // encoder may have its own option of the same name. Profiles and levels are not checked, because
+  // their shared names do not fit every encoder.
   const isSure = encoders.length !== 1 || encoders[0] !== null
   if (/^(?:profile|level)$/.test(name)) return []
   const codec = findGenericOption(["codec", "sws", "swr"], name, capabilities)

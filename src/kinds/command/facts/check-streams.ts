@@ -4,7 +4,7 @@ import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refus
 import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import type { ParsedGraph } from "./check-graphs.ts"
 
-/** ffprobe results of inputs, by the names that the inputs have in the command. */
+/** Lookup of ffprobe results by the names that the inputs have in the command. */
 export type ProbesByName = { get(name: string): ProbeResult | undefined }
 
 /**
@@ -53,8 +53,8 @@ function findMapReferences({ files }: ParsedCommand): Reference[] {
 }
 
 /**
- * Returns the labels of complex filter graphs that no filter defines. These labels refer to streams
- * of inputs.
+ * Returns the labels in complex filter graphs that no filter of the graphs defines, and that must
+ * therefore refer to streams of inputs.
  */
 function findLabelReferences(graphs: readonly ParsedGraph[]): Reference[] {
   const filters = graphs.flatMap(({ option, isComplex, read }) =>

@@ -43,8 +43,8 @@ const codecs = new WeakMap<
 >()
 
 /**
- * Returns the codecs that the ffmpeg build can decode or encode. The value of each codec is the
- * letter of its medium.
+ * Returns the codecs that the ffmpeg build can decode or encode, as a map from the name of a codec
+ * to the letter of its medium.
  */
 export function listCodecs(
   capabilities: FfmpegCapabilities,
@@ -175,7 +175,8 @@ function lookUpEncoder(
   const codecOptions = file.options.filter((option) => {
     return isCodecOption(option.name) && [null, medium].includes(findOptionStreamType(option))
   })
-  // If single streams have different codecs, the medium has no common codec.
+  // Options such as -c:v:0 and -c:v:1 may choose different codecs. No single encoder then applies
+  // to the medium.
   if (new Set(codecOptions.map(({ value }) => value)).size > 1) return null
   const codec = codecOptions.at(-1)?.value ?? defaultCodec(file, medium, capabilities)
   if (codec === null || capabilities.names("encoders").has(codec)) return codec

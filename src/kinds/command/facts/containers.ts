@@ -25,8 +25,8 @@ const ENCODED_CODECS = new Map(
 type CodecSupport = { codecs: string; instead: string }
 
 /**
- * Codecs that container formats can hold, by format and medium, with a remedy for other codecs.
- * Media for which a format can hold every codec are absent.
+ * Codecs that container formats can hold, by format and medium (video, audio, subtitles), with a
+ * remedy for other codecs. A medium is absent from a format that can hold all codecs of the medium.
  */
 const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>> = {
   webm: {
@@ -69,7 +69,8 @@ const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>
 }
 
 /**
- * Codecs for which the table SUPPORTED_CODECS is complete. The check never refuses other codecs.
+ * Codecs for which SUPPORTED_CODECS is complete, so that a format without such a codec cannot hold
+ * it. The check never refuses other codecs.
  */
 const KNOWN_CODECS = new Set(
   "h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo webp huffyuv dnxhd png flv1 aac mp3 opus vorbis flac ac3 alac wmav2 mp2 pcm_s16le pcm_s24le mov_text subrip ass webvtt dvd_subtitle".split(

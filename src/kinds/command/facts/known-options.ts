@@ -27,8 +27,8 @@ export function isKnownOption(name: string, capabilities: FfmpegCapabilities): b
 }
 
 /**
- * Returns the option of this name in tables of generic options, such as `codec`; null if no table
- * has the option.
+ * Returns the option of this name in tables of options that several components share, such as the
+ * table `codec`. Returns null if no table has the option.
  */
 export function findGenericOption(
   tables: readonly string[],
@@ -42,7 +42,7 @@ export function findGenericOption(
   return null
 }
 
-/** Describes an unknown option and its remedy, without the name of the option. */
+/** Describes why an option is unknown, with the remedy. The text omits the option's name. */
 export function describeUnknownOption(
   option: CommandOption,
   file: CommandFile,

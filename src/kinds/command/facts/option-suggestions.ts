@@ -83,7 +83,8 @@ export function suggestOption(
 }
 
 /**
- * Returns the value of an unknown option; null if the value is probably a file or another option.
+ * Returns the value of an unknown option, for use in a suggestion. Returns null if the value is
+ * probably a file or another option.
  */
 function usableValue(value: string | null): string | null {
   if (value === null || /^-[a-z]|[{}\s]|\.[a-z]\w{1,4}$/i.test(value)) return null
@@ -109,7 +110,7 @@ function exampleOf(template: string): string {
   return EXAMPLES.find(([pattern]) => pattern.test(template))?.[1] ?? "2"
 }
 
-/** Returns the remedy for the name of a filter or a format that is written like an option. */
+/** Returns the remedy for an option that has the name of a filter or of a format. */
 function suggestFilter(
   name: string,
   value: string | null,

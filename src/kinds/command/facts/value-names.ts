@@ -12,8 +12,8 @@ const LISTED_MAX = 12
 
 /**
  * Lists of value names, by the letter that scripts/ffmpeg/read-help.ts writes for an option's type.
- * Each entry names a list in `FfmpegCapabilities`, and describes the expected value with an example
- * for messages.
+ * Each entry has the name of a list in `FfmpegCapabilities`, and a description of the expected
+ * value for messages.
  */
 const LISTS = {
   c: ["colors", "a color, such as red or 0xFF8800"],
@@ -30,8 +30,8 @@ const UNLISTED_NAMES =
 
 /**
  * Describes the value that an option expects, if the option does not accept `value`. `options` are
- * the options that a name may refer to. Returns null if an option may accept the value as a number,
- * an expression or a name.
+ * the options that the name in the command may mean. Returns null if one of them may accept the
+ * value as a number, an expression or a name.
  */
 export function describeWrongOptionValue(
   options: readonly FfmpegOption[],

@@ -10,7 +10,9 @@ import {
 } from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 
-/** Hints for inputs that ffmpeg cannot open, and for values of -map that ffmpeg cannot parse. */
+/**
+ * Hints for input names that ffmpeg cannot open, and for values of -map that ffmpeg cannot parse.
+ */
 const UNUSABLE_FILES: readonly LineHint[] = [
   [
     /(?<= -i )(\{\{\w+\}\})[,;+&|\uE000]+(\{\{\w+\}\})(?= )/,
@@ -30,8 +32,8 @@ const UNUSABLE_FILES: readonly LineHint[] = [
 ]
 
 /**
- * Returns a refusal of a file on which ffmpeg would certainly fail, for a command without other
- * refusals.
+ * Returns a refusal of a missing input, or of a file name with which ffmpeg would certainly fail.
+ * This check also applies to commands that no other check refuses.
  */
 export function findUnusableFileRefusals(text: CommandText): CommandRefusal[] {
   const refusal =
@@ -99,8 +101,8 @@ function missingOutput(
 }
 
 /**
- * Returns a refusal of an input in the position of an output. The message differs if an output is
- * also in the position of an input.
+ * Returns a refusal of an input key in the position of an output. If an output key is also in the
+ * position of an input, the message explains that the two are swapped.
  */
 function misplacedInput({ files }: ParsedCommand, text: CommandText): CommandRefusal | null {
   const { inputKeys, outputKeys, remedies } = text
@@ -128,7 +130,8 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): CommandRef
 }
 
 /**
- * Returns a refusal of a plain file name at the end of a command that names none of its outputs.
+ * Returns a refusal of a command that names none of its output keys, but ends with a plain file
+ * name.
  */
 function plainOutput(
   { files }: ParsedCommand,

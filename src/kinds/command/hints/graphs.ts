@@ -6,8 +6,8 @@ import { quoteForMessage } from "../../../hints/hint-table.ts"
 import type { CommandText } from "./line.ts"
 
 /**
- * Maximum length of a graph to correct, and maximum number of graphs to correct in a command. The
- * limits exist because each possible correction is parsed as a graph.
+ * Maximum length of a filter graph to correct, in characters, and maximum number of such graphs in
+ * a command. The limits exist because each possible correction is parsed as a graph.
  */
 const GRAPH_LENGTH_MAX = 2000
 const TRIED_MAX = 4
@@ -80,9 +80,9 @@ export function findGraphMistakeRefusals(
 }
 
 /**
- * Returns the remedy for a graph that needs quotes around the whole graph, because splitting into
- * words removed its inner quotes and backslashes. Returns null unless the graph is valid with these
- * characters.
+ * Returns the remedy for an unquoted graph whose inner quotes and backslashes were removed when the
+ * command was split into words: double quotes around the whole graph. Returns null unless the graph
+ * is valid with these quotes and backslashes.
  */
 function quoteGraph(option: string, raw: string, text: CommandText): string | null {
   if (raw.length > GRAPH_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null
@@ -92,8 +92,8 @@ function quoteGraph(option: string, raw: string, text: CommandText): string | nu
 }
 
 /**
- * Describes the broken rule of a graph and shows the corrected graph; null if no correction makes
- * the graph valid.
+ * Describes the rule that a graph breaks, and shows the corrected graph. Returns null if no
+ * correction makes the graph valid.
  */
 export function describeGraphCorrection(
   option: string,

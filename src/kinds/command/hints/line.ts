@@ -20,8 +20,8 @@ export type CommandText = {
 }
 
 /**
- * Hint for a mistake in a command line: a pattern, a sentence, and the code of the refusal, which
- * is absent if the refusal has the usual code.
+ * Hint for a mistake in a command line: a pattern, a sentence, and the code of the refusal. Without
+ * a code, the refusal gets the usual code of its check.
  */
 export type LineHint = readonly [...hint: Hint, code?: CommandRefusal["code"]]
 
@@ -41,9 +41,9 @@ function inLine(word: string): string {
 }
 
 /**
- * Returns the refusal for the first hint that matches a command line; null if no hint matches. The
- * refusal has `usualCode` if the hint has no code. If `words` are given, a match counts only if the
- * match begins in one of these words.
+ * Returns the refusal for the first hint that matches a command line; null if no hint matches. A
+ * hint without a code gives the code `usualCode`. If `words` are given, a match counts only if it
+ * begins in one of these words.
  */
 export function findRefusalByLineHints(
   line: string,

@@ -19,12 +19,13 @@ import { findOptionValueKind, findOptionRefusalReason } from "../../../ffmpeg/po
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
 /**
- * Refusals of a command in which each cause replaces its consequences. `isGarbled` means that the
- * words are not the files and options that the caller intended, so that key faults would mislead.
+ * Refusals of a command, in which the refusal of a mistake replaces the refusals of its
+ * consequences. `isGarbled` means that the words were not split as the caller intended, so that
+ * faults of file keys would mislead.
  */
 export type RefusalsWithCauses = { refusals: CommandRefusal[]; isGarbled: boolean }
 
-/** Matches the placeholder of an undeclared key in a message. A separate fault reports the key. */
+/** Pattern of an undeclared key's placeholder in a message. A separate fault reports such a key. */
 const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
 const SHAPE_CODES = new Set<CommandRefusal["code"]>([
   "trailing_option",
@@ -44,7 +45,8 @@ export function replaceRefusalsByCauses(
     if (causes.length === 0) continue
     return { refusals: inPlace(causes, refusals), isGarbled: true }
   }
-  // If the format of an input is a device, the value of -i names the device and not a file.
+  // If the format of an input is a device, the value of -i is the name of a device, so that its
+  // refusal as a file name would mislead.
   const isDevice = refusals.some(({ code }) => code === "format_not_allowed")
   const graphs = findGraphMistakeRefusals(text, refusals)
   const correctedOptions = new Set(graphs.map(({ option }) => option))
@@ -61,7 +63,7 @@ export function replaceRefusalsByCauses(
 
 /**
  * Returns a refusal of the first word that only a shell understands or that a text editor changed.
- * All later refusals of the command follow from that word.
+ * Such a word causes the other refusals of the command.
  */
 function explainShell(text: CommandText): CommandRefusal | null {
   const line = joinWordsWithSpaces(text.words)
@@ -73,13 +75,13 @@ function explainShell(text: CommandText): CommandRefusal | null {
   )
 }
 
-/** Replaces refusals that are consequences of a mistake by the refusals of the mistake. */
+/** Replaces the refusals that follow from a mistake by `causes`, the refusals of the mistake. */
 function inPlace(
   causes: readonly CommandRefusal[],
   refusals: readonly CommandRefusal[],
 ): CommandRefusal[] {
   const explainedOptions = new Set(causes.map(({ option }) => option))
-  // Without -i, the checks treat the format of the input as the format of an output.
+  // In a command without -i, the checks took the -f of the input for the -f of an output.
   if (explainedOptions.has("-i")) explainedOptions.add("-f")
   const others = refusals.map((refusal) => {
     const { code, option } = refusal
@@ -108,13 +110,13 @@ function withBackslashes(refusal: CommandRefusal, { words, raws }: CommandText):
 
 const TIME = String.raw`^ (-(?:ss|t|to|sseof|itsoffset)) (\d+) `
 const VALUE = String.raw`^ (-[a-z]\S*) (\S*\d) `
-/** Pattern of the words of a value, up to the next option or key placeholder. */
+/** Pattern of a value written as several words, up to the next option or key placeholder. */
 const WORDS = String.raw`\S+(?: (?!-[a-z]|\{\{)\S+)+`
 const ONE_WORD = "a value is one word, without a space; write"
 
 /**
- * Hints for words that belong to no option. The patterns match a line that begins with the two
- * words before the stray word.
+ * Hints for stray words, which are neither an option nor an option's value. Each pattern matches a
+ * line that begins with the two words before the stray word.
  */
 const STRAYS: readonly LineHint[] = [
   [/^ \S* (-(?!i )[a-z]\S*) (\S+)/i, "`$1` takes no value; leave out `$2`"],
@@ -138,8 +140,8 @@ const STRAYS: readonly LineHint[] = [
 ]
 
 /**
- * Returns a refusal of the first word that no option takes as a value. ffmpeg would read such a
- * word as an output.
+ * Returns a refusal of the first stray word, which is neither an option nor an option's value.
+ * ffmpeg would read such a word as an output.
  */
 function explainStrays(text: CommandText): CommandRefusal[] {
   const place = findStray(text)
@@ -218,8 +220,8 @@ const REFUSALS_SHOWN_MAX = 20
 type PlacedOption = { option: CommandOption; file: CommandFile }
 
 /**
- * Returns refusals of unknown options, and of options without a value. ffmpeg would take the next
- * word as the value.
+ * Returns refusals of unknown options, and of options without a value, for which ffmpeg would take
+ * the next word as the value.
  */
 function explainOptions(text: CommandText): CommandRefusal[] {
   const found: CommandRefusal[] = []
@@ -268,8 +270,8 @@ function unknownOption(
 }
 
 /**
- * Returns a refusal of an option that lacks its value. The command ends after the option, or the
- * next word is another option or the output.
+ * Returns a refusal of an option that lacks its value, because the command ends after the option,
+ * or the next word is another option or the output.
  */
 function missingValue(
   { word, name, value }: CommandOption,

@@ -5,7 +5,7 @@ import type { LineHint } from "./line.ts"
 const QUOTES = String.raw`\u2018-\u201f\u00ab\u00bb`
 const EDITED = "`$&`: typographic quotes do not quote; use ' or \""
 
-/** Hints for words that are mistakes in any position of a command. Each word is checked alone. */
+/** Hints for words that are mistakes in any position of a command. A pattern sees a single word. */
 const WRONG_WORDS: readonly LineHint[] = [
   [
     /(?<=^ )(?:\$\w+|\$\{\w+\}|%[A-Za-z_]\w*%)(?= $)/,
@@ -20,7 +20,7 @@ const WRONG_WORDS: readonly LineHint[] = [
   [new RegExp(`(?<=^ )[${QUOTES}]\\S*`), EDITED, "name_not_allowed"],
 ]
 
-/** Returns refusals of words that only a shell would expand, or that a text editor changed. */
+/** Returns refusals of words with shell variables, wrong braces or typographic quotes. */
 export function findWordRefusals(words: readonly string[]): CommandRefusal[] {
   return words.flatMap((word, index) => {
     const found = findRefusalByLineHints(
@@ -34,7 +34,7 @@ export function findWordRefusals(words: readonly string[]): CommandRefusal[] {
   })
 }
 
-/** Hints for words that only a shell would expand, in any position of a command. */
+/** Hints for substitutions that need a shell, such as `$(date)`, in any position of a command. */
 export const SHELL_SUBSTITUTION_HINTS: readonly LineHint[] = [
   [/(?<= ["']?)(?:\$\([^)]*\)?|`[^` ][^`]*`?)/, '"$&": no shell runs this; write the value itself'],
   [
@@ -44,8 +44,8 @@ export const SHELL_SUBSTITUTION_HINTS: readonly LineHint[] = [
 ]
 
 /**
- * Hints for words that only a shell understands or that a text editor changed, in positions where a
- * command names files.
+ * Hints for words that need a shell, and for characters that a text editor changed. These hints
+ * apply only in positions where a command names files.
  */
 export const SHELL_WORD_HINTS: readonly LineHint[] = [
   [

@@ -16,8 +16,8 @@ const ways: Record<string, LinkingBody> = {
 
 /**
  * Serves `/toward/WAY.EXTENSION?to=URL`: a page, manifest or playlist that leads a client to `to`.
- * The URL is used unchanged, even if it is relative or invalid. With the ways `redirect` and
- * `refresh`, a response header contains the URL.
+ * The URL is used unchanged, even if it is relative or invalid. `WAY` names the form of the link.
+ * For `redirect` and `refresh`, a response header contains the URL.
  */
 export function serveLinkTo({ url }: SiteRouteContext, rest: string): SiteResponse | null {
   const name = rest.replace(/\.\w+$/, "")
