@@ -45,8 +45,8 @@ const exported = z.object({
 })
 
 /**
- * Reads the tables of the service's code that the site shows. Bundles the module of the tables for
- * Node.js in `folder`, and imports the bundle.
+ * Reads the values of the service's code that pages of the site show as tables, such as error codes
+ * and limits. Bundles the module that exports them for Node.js in `folder`, and imports the bundle.
  */
 export async function readDocumentedServiceData(folder: string): Promise<DocumentedServiceData> {
   const { contents, inputs } = readSingleEsbuildOutput(

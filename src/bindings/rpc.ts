@@ -31,7 +31,10 @@ export type TaskMessage = {
   createdAt: number
 }
 
-/** Heartbeat of a run. `fence` is the number of the dispatch, `boot` the id of the process. */
+/**
+ * Heartbeat of the run of a task. `fence` is the fencing token of the dispatch that started the
+ * run. `boot` is the id of the runner's process, which is new at each start of the process.
+ */
 export type Heartbeat = {
   taskId: string
   fence: number

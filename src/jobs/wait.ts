@@ -171,9 +171,9 @@ async function nextChange(
 }
 
 /**
- * Requests the next change from a dispatcher by `ask`, which waits for at most `timeoutMs` and
- * never longer than SILENCE_MS. If the dispatcher cannot be reached, logs the error with `ids`,
- * pauses and returns null.
+ * Calls `ask`, which waits for the next change of a job or file at the account's dispatcher, for at
+ * most `timeoutMs` and at most SILENCE_MS. If the dispatcher cannot be reached, logs the error with
+ * `ids`, waits for a moment and returns null.
  */
 export async function requestChangeFromDispatcher<Change>(
   ids: Record<string, string>,

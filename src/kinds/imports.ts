@@ -14,7 +14,10 @@ export type ImportLimits = { fileBytesMax: number; runSecondsMax: number }
 
 type ImportDraft = { tasks: TaskDraft[]; file: JobDraft["files"][number] }
 
-/** Drafts two tasks, which import and probe a file, and the row of the file. */
+/**
+ * Makes, without storing them, the database row of a file and two tasks: the first imports the
+ * file, the second probes it.
+ */
 export function draftImport(
   facts: JobProperties,
   limits: ImportLimits,

@@ -120,7 +120,7 @@ export type ResolvedInput = {
   isUnknown?: boolean
 }
 
-/** Properties of the deployment to which requests can refer. */
+/** Properties of the deployment on which the validation of requests depends. */
 export type DeploymentProperties = { speechModels: SpeechModels }
 
 /** Properties of the deployment that `judge` needs to check a request. */

@@ -13,7 +13,10 @@ export type PrivateInput = { url: string; headers: Record<string, string> }
 /** Value of a request field that names an input: a text, or a URL with request headers. */
 export type InputValue = string | PrivateInput
 
-/** Returns the text of an input without its headers. Records never show headers. */
+/**
+ * Returns the URL or file id of an input without the HTTP headers for its download, which records
+ * of jobs never show.
+ */
 export function getInputUrl(input: InputValue): string {
   return typeof input === "string" ? input : input.url
 }

@@ -141,8 +141,8 @@ export function computeMinimumStreamSeconds(
   const { start_time: start = 0, avg_frame_rate: rate, r_frame_rate: usualRate } = read.data
   const seconds = (end ?? lengthOf(read.data)) - Math.max(0, start)
   if (read.data.codec_type === "audio" || rate <= 0) return Math.max(0, seconds)
-  // Returns 0 for a stream with unevenly spaced frames. The last frame may last for most of the
-  // stream, and not every format stores the duration of the last frame.
+  // Unevenly spaced frames prove no length: the last frame may last for most of the stream, and not
+  // every format stores how long it lasts.
   if (rate < usualRate * STEADY_SHARE_MIN) return 0
   return Math.max(0, seconds - 1 / rate)
 }

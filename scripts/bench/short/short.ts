@@ -36,11 +36,11 @@ type Case = {
   name: string
   tool: "ffmpeg" | "ffprobe"
   rounds: { warmUp: number; counted: number }
-  /** Maximum time as a multiple of the bare tool's time. */
+  /** Maximum time as a multiple of the time that the tool alone takes, without the service. */
   ratio: number
   /**
-   * Maximum time beyond the bare tool's time. Replaces `ratio` if the service uses the same ffmpeg
-   * as the comparison.
+   * Maximum time beyond that of the tool alone, in milliseconds. Replaces `ratio` if the service
+   * and the tool alone use the same build of ffmpeg.
    */
   moreMs?: number
   workOf: (contender: BenchContender) => () => Promise<void>

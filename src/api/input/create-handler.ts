@@ -95,8 +95,8 @@ async function createWithFile<Input extends CommonRequestFields, Usable>(
 }
 
 /**
- * Returns a function that rewrites the fault of a missing field `uploadField`, so that the message
- * also offers to upload the file as the form field `file`.
+ * Returns a function that changes the validation error for the missing field `uploadField`: the
+ * message then also says that the file can be uploaded as the form field `file`.
  */
 function explainMissingFile(
   c: AppContext,

@@ -17,8 +17,8 @@ import { SECURITY_HEADERS } from "./shared-headers.ts"
 export const setRequestId = createMiddleware<AppEnv>(async (c, next) => {
   c.set("requestId", newId())
   await next()
-  // `c.header` replaces a response with immutable headers by a copy, so the next lines can set
-  // headers.
+  // If the headers of the response are immutable, `c.header` makes a copy of the response. The next
+  // lines can then set headers.
   c.header("x-request-id", c.get("requestId"))
   const { headers } = c.res
   for (const [name, value] of sharedHeaders(c)) if (!headers.has(name)) headers.set(name, value)

@@ -139,8 +139,8 @@ function describeOperation(operation: Operation): ZodOpenApiOperationObject {
 }
 
 /**
- * Describes the scope that an operation requires of the API key, as a role of OpenAPI 3.1 and as
- * `x-scope`.
+ * Describes the scope that an operation requires of the API key: as a role in the operation's
+ * `security`, which OpenAPI allows since 3.1, and as `x-scope`.
  */
 function describeSecurity(
   operation: Operation,

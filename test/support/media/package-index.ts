@@ -38,7 +38,7 @@ export type PackageIndex = {
   close(): Promise<void>
 }
 
-/** Makes a wheel of this version in `folder` and serves it. */
+/** Makes a wheel of yt-dlp with this version in `folder`, and serves it as a package index does. */
 export async function servePackageIndex(of: {
   python: string
   folder: string
