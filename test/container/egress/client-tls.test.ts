@@ -1,29 +1,22 @@
-import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { createServer as createTlsServer } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { setDefaultCACertificates } from "node:tls"
-import { promisify } from "node:util"
 import pWaitFor from "p-wait-for"
 import { afterAll, describe, expect, it } from "vitest"
+import { makeTestCertificate } from "../../support/site/certificate.ts"
 import { ends, open } from "./client-lab.ts"
 import { listen, serve, serveBytes } from "./lab.ts"
 
-const run = promisify(execFile)
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
 
 describe("TLS", async () => {
   const folder = await mkdtemp(join(tmpdir(), "egress-tls-"))
   afterAll(async () => await rm(folder, { recursive: true }))
-  const keyPath = join(folder, "key.pem")
-  const certPath = join(folder, "cert.pem")
-  const name = ["-subj", "/CN=a.example", "-addext", "subjectAltName=DNS:a.example"]
-  const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-  await run("openssl", ["req", "-x509", ...ec, ...name, "-keyout", keyPath, "-out", certPath])
-  const [key, cert] = [await readFile(keyPath, "utf8"), await readFile(certPath, "utf8")]
+  const { key, cert } = await makeTestCertificate(folder, "a.example")
   const site = opened.use(
     await listen(
       createTlsServer({ key, cert }, (incoming, answer) => {

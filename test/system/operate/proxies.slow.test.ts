@@ -1,11 +1,10 @@
-import { execFile, spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { request } from "node:https"
 import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { promisify } from "node:util"
 import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -13,6 +12,7 @@ import { parseJson } from "../../../scripts/cli/parse-json.ts"
 import { findFreePort } from "../../../scripts/cli/ports.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
+import { makeTestCertificate } from "../../support/site/certificate.ts"
 import { startService } from "../service.ts"
 
 const HOST = "media.example.com"
@@ -28,7 +28,7 @@ const COMMAND = {
   ffmpeg_command: "ffmpeg -re -f lavfi -i testsrc2 -t 4 {{out_1}}",
 }
 
-const upload = z.object({ id: z.string(), size_bytes: z.int() })
+const upload = z.object({ size_bytes: z.int() })
 const command = z.object({ command_id: z.string() })
 const record = z.object({
   output_files: z.object({ out_1: z.object({ download_url: z.string() }) }),
@@ -45,7 +45,7 @@ const PROXIES = {
       const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
       const server = readBlock(/^server \{[\s\S]*?^\}/m)
         .replace("listen 443 ssl", `listen 127.0.0.1:${port} ssl`)
-        .replace(/\/\S+\/fullchain.pem/, `${folder}/certificate.pem`)
+        .replace(/\/\S+\/fullchain.pem/, `${folder}/cert.pem`)
         .replace(/\/\S+\/privkey.pem/, `${folder}/key.pem`)
       const folders = kinds.map((name) => `${name}_temp_path ${folder}/${name};`)
       const main = ["daemon off;", "worker_processes 1;", `pid ${folder}/pid;`, "events {}"]
@@ -58,7 +58,7 @@ const PROXIES = {
     },
     configure: ({ folder, port }: Setting): string => {
       const begin = [`https://${HOST}:${port} {`, "bind 127.0.0.1"]
-      const tls = `tls ${folder}/certificate.pem ${folder}/key.pem`
+      const tls = `tls ${folder}/cert.pem ${folder}/key.pem`
       const block = readBlock(/^media\.example\.com \{[\s\S]*?^\}/m)
       const own = block.replace(`${HOST} {`, [...begin, tls].join("\n"))
       return ["{", "admin off", "auto_https off", "}", own].join("\n")
@@ -66,28 +66,31 @@ const PROXIES = {
   },
 }
 
-/** Service behind a proxy: the origin of the proxy, a key, and requests through it. */
-type Proxied = AsyncDisposable & {
-  origin: string
-  own: { "x-api-key": string }
-  send: Send
-}
+/** Sends a request through a proxy: a POST with a body, else a GET. Returns the response. */
 type Send = (
   path: string,
   headers: Record<string, string>,
   body?: Uint8Array | string,
 ) => Promise<IncomingMessage>
 
+/** Service behind a proxy: the origin of the proxy, the header of a key, and requests. */
+type Proxied = AsyncDisposable & {
+  origin: string
+  own: { "x-api-key": string }
+  send: Send
+}
+
 describe.for(Object.entries(PROXIES))("behind %s", ([program, { words, configure }]) => {
+  const isInstalled = spawnSync(program, ["version"]).error === undefined
   let proxied: Proxied | null = null
 
   beforeAll(async () => {
-    if (await isInstalled(program)) proxied = await startProxied(program, words, configure)
+    if (isInstalled) proxied = await startProxied(program, words, configure)
   })
 
   afterAll(async () => await proxied?.[Symbol.asyncDispose]())
 
-  beforeEach(({ skip }) => skip(proxied === null, `${program} is not installed`))
+  beforeEach(({ skip }) => skip(!isInstalled, `${program} is not installed`))
 
   function stage(): Proxied {
     if (proxied === null) throw new Error(`${program} was not started`)
@@ -133,13 +136,6 @@ describe.for(Object.entries(PROXIES))("behind %s", ([program, { words, configure
   })
 })
 
-async function isInstalled(program: string): Promise<boolean> {
-  return await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
-    () => true,
-    () => false,
-  )
-}
-
 /** Starts a service and a proxy in front of it. Returns when the proxy passes requests on. */
 async function startProxied(
   program: string,
@@ -152,13 +148,13 @@ async function startProxied(
   const origin = `https://${HOST}:${port}`
   const settings = { PUBLIC_ORIGIN: origin, CLIENT_ADDRESS_HEADER: "X-Real-IP" }
   const service = started.use(await startService(settings))
-  const ca = await makeCertificate(folder)
+  const { cert: ca } = await makeTestCertificate(folder, HOST)
   const configuration = configure({ folder, port })
   const { host } = new URL(service.origin)
   writeFileSync(join(folder, "configuration"), configuration.replaceAll("127.0.0.1:8787", host))
   started.use(startProxy(program, words({ folder, port }), folder))
 
-  async function send(path: string, headers: Record<string, string>, body?: Uint8Array | string) {
+  async function send(...[path, headers, body]: Parameters<Send>): Promise<IncomingMessage> {
     const options = { host: "127.0.0.1", port, servername: HOST, ca, path, agent: false }
     const method = body === undefined ? "GET" : "POST"
     const sent = request({ ...options, method, headers: { host: `${HOST}:${port}`, ...headers } })
@@ -188,16 +184,6 @@ function readBlock(pattern: RegExp): string {
   const [block] = pattern.exec(PAGE) ?? []
   if (block === undefined) throw new Error(`the page has no block of ${String(pattern)}`)
   return block
-}
-
-/** Makes a certificate and its key in a folder. Returns the certificate. */
-async function makeCertificate(folder: string): Promise<string> {
-  const path = join(folder, "certificate.pem")
-  const options = "-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" ")
-  const names = ["-subj", `/CN=${HOST}`, "-addext", `subjectAltName=DNS:${HOST}`]
-  const paths = ["-keyout", join(folder, "key.pem"), "-out", path]
-  await promisify(execFile)("openssl", ["req", ...options, ...names, ...paths])
-  return readFileSync(path, "utf8")
 }
 
 /** Starts a proxy, which ends at its disposal. */
